@@ -57,10 +57,12 @@ class FittedModel:
     def __getitem__(self, asked: str | tuple[str, int]) -> Parameter:
         """The parameter of the first regime, or of that of a size in bytes; KeyError names those that there are."""
         symbol, size = (asked, None) if isinstance(asked, str) else asked
-        found = self.regime(size).parameters
-        if symbol not in found:
-            raise KeyError(f"{model_name(self.model)} has no {symbol!r}; it has {', '.join(found)}")
-        return found[symbol]
+        parameters = self.regime(size).parameters
+        if symbol not in parameters:
+            raise KeyError(
+                f"{model_name(self.model)} has no {symbol!r}; it has {', '.join(parameters)}"
+            )
+        return parameters[symbol]
 
     def __iter__(self) -> Iterator[str]:
         """The names of the parameters."""
@@ -165,10 +167,10 @@ class FittedModel:
         where = f" of {self.target}" if self.target else ""
         lines = [f"{name} ({self.details.method}){where}, 95 % intervals"]
         for segment in self.details.segments:
-            told = ", ".join(
+            values = ", ".join(
                 _told(symbol, parameter) for symbol, parameter in segment.parameters.items()
             )
-            lines.append(f"  {segment.first_bytes} to {segment.last_bytes} B: {told}")
+            lines.append(f"  {segment.first_bytes} to {segment.last_bytes} B: {values}")
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:

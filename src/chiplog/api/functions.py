@@ -109,8 +109,8 @@ def fit(
     from chiplog.api.fitted import FittedModel
     from chiplog.fit.fitting import fit as fit_models
 
-    found = fit_models(_dataset(run), (model,), method=method, statistic=statistic, seed=seed)
-    return FittedModel(found[0])
+    fits = fit_models(_dataset(run), (model,), method=method, statistic=statistic, seed=seed)
+    return FittedModel(fits[0])
 
 
 @for_python
@@ -180,7 +180,7 @@ def predict(
     from chiplog.predict.prediction import predict as predict_all
 
     task = Task(ranks, message_bytes, peers=peers or Task.peers)
-    found = predict_all(
+    predictions = predict_all(
         _fits(model),
         operation,
         task,
@@ -191,7 +191,7 @@ def predict(
         anyway=anyway,
     )
     shown = ("algorithm", "peers", "seconds", "low", "high", "verdict", "extrapolated")
-    return Results(found, columns_of(*shown, of=asdict))
+    return Results(predictions, columns_of(*shown, of=asdict))
 
 
 @for_python

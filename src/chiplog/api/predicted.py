@@ -111,7 +111,10 @@ def _half_round_trips(fit: Fit, model: Model, sizes: NDArray[np.int64]) -> Predi
         raise UsageError(
             f"{model.label} does not predict half round trips of these sizes; LogGP and Hockney do."
         )
-    band = next((one for one in fit.bands if one.quantity == HALF_ROUND_TRIP), None)
+    band = next(
+        (quantity_band for quantity_band in fit.bands if quantity_band.quantity == HALF_ROUND_TRIP),
+        None,
+    )
     width = np.full(sizes.shape, np.nan) if band is None else band.at(sizes)
     low, high = seconds * np.maximum(0.0, 1.0 - width), seconds * (1.0 + width)
     return Predicted(sizes, seconds, low, high, is_beyond_sizes(fit, sizes))
@@ -124,7 +127,7 @@ def _refuse_unlike(
     over_peers = ROUND_TRIPS in model.patterns or model.patterns == (POSTS,)
     over_sizes = "ping_pong" in model.patterns
     takes = "pairs" if PAIRS in model.patterns else "peers" if over_peers else "neither"
-    given = [name for name, one in (("peers", peers), ("pairs", pairs)) if one is not None]
+    given = [name for name, numbers in (("peers", peers), ("pairs", pairs)) if numbers is not None]
     if given and given != [takes]:
         hint = "" if takes == "neither" else f"; give {takes}"
         raise UsageError(f"{' and '.join(given)}: {model.label} has no number of such{hint}.")

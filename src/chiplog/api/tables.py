@@ -79,7 +79,7 @@ class Results(tuple[T, ...]):
     @property
     def rows(self) -> Rows:
         """A row a result."""
-        return Rows(tuple(self._row(one) for one in self))
+        return Rows(tuple(self._row(result) for result in self))
 
     def to_dataframe(self) -> Any:
         """A pandas.DataFrame; UsageError where pandas is not installed."""

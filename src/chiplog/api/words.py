@@ -23,7 +23,7 @@ def in_python(words: str) -> str:
     >>> in_python("--time-limit: 0 is out of range; see --budget.")
     'time_limit: 0 is out of range; see budget.'
     """
-    return _OUT.sub("out", _OPTION.sub(lambda found: _argument(found[1]), words))
+    return _OUT.sub("out", _OPTION.sub(lambda match: _argument(match[1]), words))
 
 
 def _argument(option: str) -> str:

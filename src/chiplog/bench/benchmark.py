@@ -94,9 +94,9 @@ def bench(
     within("--ranks", ranks, 1, MOST_RANKS)
     asked = options or BenchOptions()
     settings = _tuning_settings(tuning)
-    found = find_mpi(None, mpi, launcher)
-    preload = _library(library, tuning, found.mpicxx)
-    program = build_program(BENCH, str(found.mpicxx), tell=tell)
+    chosen = find_mpi(None, mpi, launcher)
+    preload = _library(library, tuning, chosen.mpicxx)
+    program = build_program(BENCH, str(chosen.mpicxx), tell=tell)
     says = {VERBOSE: "1", **AT_ONCE} if preload else {}
     launches = []
     for number in range(asked.launches):

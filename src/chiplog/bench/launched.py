@@ -46,12 +46,12 @@ class Launched:
     def clock_error_seconds(self) -> float:
         """How far off rank 0's clock a rank's was at most: while it was learnt, and at the end."""
         clocks = self.about["clocks"]
-        found = [
+        errors = [
             abs(clock[key])
             for clock in clocks
             for key in ("residual_seconds", "off_at_end_seconds")
         ]
-        return max(found, default=0.0)
+        return max(errors, default=0.0)
 
     def of(self, mode: str, variant: str) -> Samples:
         """The samples of one mode and variant."""
@@ -66,13 +66,13 @@ def read_launch(output: str, messages: str = "") -> Launched:
     for line in output.splitlines():
         if not line.startswith('{"type":"'):
             continue
-        one = as_json(line)
-        if not isinstance(one, dict):
+        record = as_json(line)
+        if not isinstance(record, dict):
             raise RunFailed(f"the bench program said something that is no JSON: {line[:80]}")
-        if one["type"] == "launch":
-            about = one
-        elif one["type"] == "samples":
-            samples.append(_samples(one))
+        if record["type"] == "launch":
+            about = record
+        elif record["type"] == "samples":
+            samples.append(_samples(record))
     if about is None or not samples:
         last = next(filter(None, map(str.strip, reversed(messages.splitlines()))), "")
         said = f"; the last that it said: {last[:200]}" if last else ""
@@ -83,8 +83,8 @@ def read_launch(output: str, messages: str = "") -> Launched:
     return Launched(about, tuple(samples), next(reversed(_LIBRARY_SAYS.findall(messages)), None))
 
 
-def _samples(one: Mapping[str, Any]) -> Samples:
-    seconds = np.array(one["seconds"], dtype=np.float64)
+def _samples(record: Mapping[str, Any]) -> Samples:
+    seconds = np.array(record["seconds"], dtype=np.float64)
     valid = np.ones(seconds.size, dtype=np.bool_)
-    valid[one["invalid"]] = False
-    return Samples(one["mode"], one["variant"], seconds, valid)
+    valid[record["invalid"]] = False
+    return Samples(record["mode"], record["variant"], seconds, valid)

@@ -52,7 +52,7 @@ class Bench:
 
     def row(self, mode: str, variant: str) -> Row:
         """The row of one mode and variant."""
-        return next(one for one in self.rows if (one.mode, one.variant) == (mode, variant))
+        return next(row for row in self.rows if (row.mode, row.variant) == (mode, variant))
 
 
 def summarise(launches: Sequence[Launched], seed: int = 0) -> Bench:
@@ -85,14 +85,14 @@ def summarise(launches: Sequence[Launched], seed: int = 0) -> Bench:
 
 def _valid(launch: Launched, mode: str, variant: str) -> Array:
     samples = launch.of(mode, variant)
-    found: Array = samples.seconds[samples.valid]
-    if not found.size:
+    seconds: Array = samples.seconds[samples.valid]
+    if not seconds.size:
         lead = launch.about["lead_seconds"]
         raise RunFailed(
             f"no start was in time, even {lead:.3g} s ahead: ranks come late; give each a core, or tell them earlier "
             "with --lead."
         )
-    return found
+    return seconds
 
 
 def _row(
@@ -110,7 +110,7 @@ def _row(
 
 def bench_to_json(bench: Bench) -> dict[str, Any]:
     """The object of the schema; `ratio`, `verdict` and both medians are those of the mode to believe."""
-    found: dict[str, Any] = {
+    document: dict[str, Any] = {
         "schema": SCHEMA,
         "operation": bench.operation,
         "ranks": bench.ranks,
@@ -135,15 +135,15 @@ def bench_to_json(bench: Bench) -> dict[str, Any]:
         ],
     }
     if bench.library is not None:
-        found["library"] = bench.library
+        document["library"] = bench.library
     if bench.ratios:
         chosen = bench.ratios[bench.mode]
-        found["ratio"] = asdict(chosen.estimate)
-        found["verdict"] = chosen.verdict
-        found["library_median_seconds"] = bench.row(bench.mode, LIBRARY).seconds.value
-        found["mpi_median_seconds"] = bench.row(bench.mode, OWN).seconds.value
-        found["ratios"] = {
-            mode: {**asdict(one.estimate), "verdict": one.verdict}
-            for mode, one in bench.ratios.items()
+        document["ratio"] = asdict(chosen.estimate)
+        document["verdict"] = chosen.verdict
+        document["library_median_seconds"] = bench.row(bench.mode, LIBRARY).seconds.value
+        document["mpi_median_seconds"] = bench.row(bench.mode, OWN).seconds.value
+        document["ratios"] = {
+            mode: {**asdict(mode_ratio.estimate), "verdict": mode_ratio.verdict}
+            for mode, mode_ratio in bench.ratios.items()
         }
-    return found
+    return document

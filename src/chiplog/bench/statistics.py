@@ -71,15 +71,15 @@ def _launch_medians(samples: Array, rng: np.random.Generator) -> Array:
     return np.concatenate(([np.median(samples)], np.median(drawn, axis=1)))
 
 
-def _over_launches(found: Sequence[Array], chosen: NDArray[np.intp]) -> Array:
-    table = np.stack(found)
+def _over_launches(by_launch: Sequence[Array], chosen: NDArray[np.intp]) -> Array:
+    table = np.stack(by_launch)
     medians: Array = np.median(table[chosen, np.arange(1 + DRAWS)[:, np.newaxis]], axis=1)
     return medians
 
 
-def _estimate(found: Array) -> MedianEstimate:
-    value = float(found[0])
-    low, high = interval(found[1:])
+def _estimate(medians: Array) -> MedianEstimate:
+    value = float(medians[0])
+    low, high = interval(medians[1:])
     return MedianEstimate(value, min(low, value), max(high, value))
 
 

@@ -56,13 +56,13 @@ def with_numbers(words: Sequence[str]) -> list[str]:
     >>> with_numbers(["survey", "tcp", "--sparse", "-o", "x"])
     ['survey', 'tcp', '--sparse=10', '-o', 'x']
     """
-    found = list(words)
+    completed = list(words)
     for at, word in enumerate(words):
         number = OPTIONAL_NUMBERS.get((words[0], word))
         has_number = at + 1 < len(words) and words[at + 1].lstrip("-").isdecimal()
         if number is not None and not has_number:
-            found[at] = f"{word}={number}"
-    return found
+            completed[at] = f"{word}={number}"
+    return completed
 
 
 def app_for(words: Sequence[str]) -> typer.Typer:

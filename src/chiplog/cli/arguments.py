@@ -35,7 +35,7 @@ def names_help(option: str, known: Iterable[Summarised]) -> str:
 
 def names(text: str, option: str) -> tuple[str, ...]:
     """The names in a comma-separated list, each once; UsageError where there is none."""
-    found = tuple(dict.fromkeys(name.strip() for name in text.split(",") if name.strip()))
-    if not found:
+    parts = tuple(dict.fromkeys(name.strip() for name in text.split(",") if name.strip()))
+    if not parts:
         raise UsageError(f"{option}: is empty; it accepts names separated by commas.")
-    return found
+    return parts

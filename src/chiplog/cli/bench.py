@@ -61,7 +61,7 @@ def bench(
 
     if library is None and library_path is not None:
         library = "default"
-    found = measure(
+    measured = measure(
         operation,
         ranks=ranks,
         launcher=launcher,
@@ -73,6 +73,6 @@ def bench(
         tell=note,
     )
     if json_file:
-        write_json(json_file, bench_to_json(found))
+        write_json(json_file, bench_to_json(measured))
     elif not is_standard_output(out):
-        print_bench(found)
+        print_bench(measured)

@@ -35,8 +35,8 @@ def print_bench(bench: Bench) -> None:
         table.add_row(meaning, row.variant, seconds, interval, str(row.samples), str(row.invalid))
     Screen(width=140).print(table)
     error, floor = (
-        format.value_and_interval(one, one, one, "s")[0]
-        for one in (bench.clock_error_seconds, bench.floor_seconds)
+        format.value_and_interval(duration, duration, duration, "s")[0]
+        for duration in (bench.clock_error_seconds, bench.floor_seconds)
     )
     say(f"clocks agree within {error}, no operation at all takes {floor}; * is the mode to believe")
     if bench.library is not None:

@@ -56,7 +56,7 @@ def fit(
     fits = fitted.fits
     if not fits:
         suited = fit_each(dataset, models_for(dataset), replicates=2).fits
-        others = ", ".join(dict.fromkeys(one.model for one in suited))
+        others = ", ".join(dict.fromkeys(suited_fit.model for suited_fit in suited))
         raise UsageError(
             f"--model: {model} can't be fitted to this run; it accepts {others}."
             if others

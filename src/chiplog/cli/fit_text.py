@@ -95,7 +95,7 @@ def _title(fit: Fit, *, several: bool) -> str:
 
 def _table(fit: Fit) -> Iterator[str]:
     """One row a regime, values with half their intervals' width; where there are few, a row a parameter."""
-    names = list(dict.fromkeys(name for one in fit.segments for name in one.parameters))
+    names = list(dict.fromkeys(name for regime in fit.segments for name in regime.parameters))
     names.sort(key=lambda name: name in FOLLOWS)
     if not names:
         return
@@ -154,12 +154,12 @@ def _one_regime(segment: Segment) -> Iterator[str]:
             )
             reason = parameter.reason or ""
             why = reason.partition(";")[0] if reason.startswith(NO_INTERVAL) else ""
-            told = f"{value}  {why if interval == format.NOTHING else interval}"
+            shown = f"{value}  {why if interval == format.NOTHING else interval}"
         else:
             known = bounds(parameter)
-            told = f"not identified: {parameter.reason or 'the data do not tell'}"
-            told = f"{known}  {told}" if known else told
-        yield _cut(f"  {name.ljust(width)}  {_plain(told)}".rstrip())
+            shown = f"not identified: {parameter.reason or 'the data do not tell'}"
+            shown = f"{known}  {shown}" if known else shown
+        yield _cut(f"  {name.ljust(width)}  {_plain(shown)}".rstrip())
 
 
 def _unit(fit: Fit, name: str) -> tuple[float, str]:
@@ -194,7 +194,7 @@ def _error(fit: Fit) -> str:
     error = fit.error
     if not error.points:
         return "it predicts nothing of what was measured"
-    median, worst = (format.percent(one) for one in (error.median_relative, error.max_relative))
+    median, worst = (format.percent(share) for share in (error.median_relative, error.max_relative))
     return (
         f"off by {median} where fitted ({error.points} points; worst {worst}); held out: chiplog compare"
     )[:COLUMNS]

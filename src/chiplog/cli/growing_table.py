@@ -41,13 +41,17 @@ class GrowingTable(ProgressBar):
 
     def measured(self, series: Sequence[Series]) -> None:
         """Takes in the series of a finished record."""
-        timed = [one for one in series if one.seconds.size and one.tag.get("purpose") != COLD]
+        timed = [
+            candidate
+            for candidate in series
+            if candidate.seconds.size and candidate.tag.get("purpose") != COLD
+        ]
         if self._quantity is None and timed:
             self._choose(timed)
-        for one in timed:
-            if _quantity_of(one) == self._quantity:
-                self._samples[one.message_bytes].append(one.seconds)
-                self._medians.pop(one.message_bytes, None)
+        for one_series in timed:
+            if _quantity_of(one_series) == self._quantity:
+                self._samples[one_series.message_bytes].append(one_series.seconds)
+                self._medians.pop(one_series.message_bytes, None)
 
     def rows(self, most: int) -> list[tuple[str, str, str]]:
         """Size, median and visits of each size so far, in ascending order; at most so many rows."""
@@ -70,7 +74,11 @@ class GrowingTable(ProgressBar):
     def _choose(self, series: Sequence[Series]) -> None:
         from chiplog.report.measured import is_bare_round_trip
 
-        bare = [one for one in series if is_bare_round_trip(one) and one.pairs == 1]
+        bare = [
+            candidate
+            for candidate in series
+            if is_bare_round_trip(candidate) and candidate.pairs == 1
+        ]
         chosen = (bare or series)[0]
         self._quantity = _quantity_of(chosen)
         self._heading, self._share = heading(chosen)

@@ -23,7 +23,9 @@ def history_text(result: HistoryResult, *, most: int | None = 20) -> str:
         lines += _row(row)
     if len(shown) < len(result.rows):
         lines.append(f"... and {len(result.rows) - len(shown)} more: --details shows all")
-    counts = {word: sum(one.verdict == word for one in result.rows) for word in _WORDS}
+    counts = {
+        word: sum(history_row.verdict == word for history_row in result.rows) for word in _WORDS
+    }
     lines.append(
         "together   " + ", ".join(f"{count} {_WORDS[word]}" for word, count in counts.items())
     )
@@ -43,7 +45,10 @@ def _row(row: HistoryRow) -> list[str]:
         f"{head} since {row.since[:10]} by {100 * row.effect:+.1f} % "
         f"[{100 * row.low:+.1f} %, {100 * row.high:+.1f} %]"
     ]
-    lines += [f"           at the same time {one}" for one in row.fingerprint[:MOST_DIFFERENCES]]
+    lines += [
+        f"           at the same time {difference}"
+        for difference in row.fingerprint[:MOST_DIFFERENCES]
+    ]
     if len(row.fingerprint) > MOST_DIFFERENCES:
         lines.append(f"           and {len(row.fingerprint) - MOST_DIFFERENCES} more differences")
     if not row.fingerprint:

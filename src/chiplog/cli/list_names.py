@@ -57,7 +57,7 @@ def _operations() -> Mapping[str, str]:
     }
     single = {
         operation: f"{meaning}; posting "
-        + ", ".join(one for one in POSTINGS if (operation, one) not in UNKNOWN_WAYS)
+        + ", ".join(posting for posting in POSTINGS if (operation, posting) not in UNKNOWN_WAYS)
         for operation, meaning in OPERATIONS.items()
     }
     known = ", ".join(to_many.KINDS)
@@ -136,17 +136,17 @@ def list_names(
     """List the models, transports and so on that there are."""
     if what not in TABLES:
         raise UsageError(f"'{what}' can't be listed; there are {', '.join(TABLES)}.")
-    found = TABLES[what]()
+    meanings = TABLES[what]()
     if json_file:
         further = JSON_MEMBERS.get(what, dict)()
         content = [
             {"name": name, "meaning": meaning, **further.get(name, {})}
-            for name, meaning in found.items()
+            for name, meaning in meanings.items()
         ]
         write_json(json_file, {"schema": "chiplog.list/1", what: content})
         return
-    width = max(map(len, found), default=0)
-    for name, meaning in found.items():
+    width = max(map(len, meanings), default=0)
+    for name, meaning in meanings.items():
         row = f"{name:<{width}}  {meaning}"
         # A line a name for programs, as much as fits one for people.
         say(wrapped(row, " " * (width + 2)) if sys.stdout.isatty() else row)

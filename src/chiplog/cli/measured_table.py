@@ -64,11 +64,11 @@ def wanted_budget(raced: Raced) -> str:
     return f"--budget {math.ceil(seconds)}" if math.isfinite(seconds) else ""
 
 
-def _print_mistakes(found: Sequence[Mistake], details: bool) -> None:
+def _print_mistakes(known_mistakes: Sequence[Mistake], details: bool) -> None:
     """Where the default is far behind, and whether it is so beside, too."""
-    if not found:
+    if not known_mistakes:
         return
-    shown = found if details else found[:MOST_MISTAKES]
+    shown = known_mistakes if details else known_mistakes[:MOST_MISTAKES]
     say(f"The default takes {FAR} times as long as it could, or longer, at:")
     table = Table(box=None, pad_edge=False)
     for title in ("ranks", "bytes", "default", "times as long as", "factor", "beside"):
@@ -84,8 +84,8 @@ def _print_mistakes(found: Sequence[Mistake], details: bool) -> None:
             "" if mistake.least_beside is None else f"{mistake.least_beside:.1f}",
         )
     Screen(width=WIDTH).print(table)
-    if len(shown) < len(found):
-        say(f"{len(found) - len(shown)} more ranges (--details)")
+    if len(shown) < len(known_mistakes):
+        say(f"{len(known_mistakes) - len(shown)} more ranges (--details)")
 
 
 def _answer(measured: MeasuredTuning) -> str:

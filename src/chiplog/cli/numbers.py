@@ -27,7 +27,7 @@ def _convert(kind: Any, value: object, parameter: Any, context: Any) -> object:
     if not isinstance(value, str):
         return value
     read, accepts = READERS[kind.name]
-    found = read(value.strip())
-    if found is None:
+    number = read(value.strip())
+    if number is None:
         kind.fail(f"'{value[:40]}' is not {accepts}.", parameter, context)
-    return found
+    return number

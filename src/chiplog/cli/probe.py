@@ -30,9 +30,9 @@ def build(
     from chiplog.measure.mpi_at_hand import find_mpi
     from chiplog.measure.probes import build_probe
 
-    found = find_mpi(None, mpi, None)
-    note(f"the MPI is {found}, by {found.mpicxx}.")
-    say(str(build_probe(str(found.mpicxx), jobs=jobs, progress=note_build).path))
+    chosen = find_mpi(None, mpi, None)
+    note(f"the MPI is {chosen}, by {chosen.mpicxx}.")
+    say(str(build_probe(str(chosen.mpicxx), jobs=jobs, progress=note_build).path))
 
 
 @probe_app.command("list")
@@ -55,7 +55,7 @@ def list_built(json_file: JsonOption = None) -> None:
                 {"path": str(probe.path), "key": probe.key, "mpi": probe.mpi.to_json()}
                 for probe in built
             ],
-            "mpis": [one.to_json() for one in mpis],
+            "mpis": [known_mpi.to_json() for known_mpi in mpis],
         }
         write_json(json_file, content)
         return

@@ -76,4 +76,4 @@ def _survey(
         months, unread = months_of(history, page.result.target)
         page = replace(page, months=months)
     write_document(survey_page(page), out)
-    return [CorruptFile(one) for one in unread]
+    return [CorruptFile(reason) for reason in unread]

@@ -108,11 +108,11 @@ def simulate(
     )
     wants_trace = trace is not None or report is not None
     fitted = None if model is None else _fitted(model, target, given, S, anyway=anyway)
-    found: Range | None = None
+    time_range: Range | None = None
     try:
         if fitted is not None:
-            found = fitted.simulate(schedule, conditions=conditions, trace=wants_trace)
-            simulation = found.simulation
+            time_range = fitted.simulate(schedule, conditions=conditions, trace=wants_trace)
+            simulation = time_range.simulation
         else:
             parameters = (
                 _parameters({k: v for k, v in given.items() if v is not None}, S)
@@ -133,9 +133,9 @@ def simulate(
     if report is not None:
         _write_report(schedule, simulation, file.name, report)
     if json_file:
-        write_json(json_file, simulation_to_json(simulation, found, beyond, rejected))
+        write_json(json_file, simulation_to_json(simulation, time_range, beyond, rejected))
     elif not is_standard_output(trace):
-        _print(simulation, found)
+        _print(simulation, time_range)
 
 
 def _fitted(
@@ -211,13 +211,13 @@ def _write_report(schedule: Schedule, simulation: Simulation, title: str, path: 
     note(f"the report is {path}.")
 
 
-def _print(simulation: Simulation, found: Range | None) -> None:
+def _print(simulation: Simulation, time_range: Range | None) -> None:
     from chiplog.simulate.result import nanoseconds
 
     finish = nanoseconds(simulation.finish_ps)
     interval = ""
-    if found is not None:
-        low, high = (f"{end / 1000:.6g}" for end in (found.low_ps, found.high_ps))
+    if time_range is not None:
+        low, high = (f"{end / 1000:.6g}" for end in (time_range.low_ps, time_range.high_ps))
         interval = f"  ({low} to {high} ns, 95 %, with the model's error)" if low != high else ""
     say(f"makespan  {max(finish)} ns{interval}")
     for rank, time_ns in enumerate(finish[:MOST_RANKS_SHOWN]):

@@ -95,9 +95,9 @@ def survey_text(result: SurveyResult, *, again: str, launcher: str | None) -> st
         lines.append(f"uplinks    {_filled(result.uplinks)}")
     lines += verdict_lines(result.verdict)
     lines += [line for node in result.lost for line in _lost_lines(node)]
-    told = [wrapped(line, " " * 11) for line in lines]
-    told += [f"raw data   {result.path}", f"next       {_next(result, again, launcher)}"]
-    return "\n".join(told)
+    wrapped_lines = [wrapped(line, " " * 11) for line in lines]
+    wrapped_lines += [f"raw data   {result.path}", f"next       {_next(result, again, launcher)}"]
+    return "\n".join(wrapped_lines)
 
 
 def _class_line(link_class: LinkClass) -> str:
@@ -179,12 +179,16 @@ def _next(result: SurveyResult, again: str, launcher: str | None) -> str:
 
 def _slowest(result: SurveyResult) -> PairValue | None:
     """The pair that is furthest from the median of its kind, in logarithms, beside how far the quartiles are apart."""
-    found = [
+    furthest_of_kinds = [
         (_distance(spread, spread.slowest[0].value), spread.slowest[0])
         for spread in (result.latency, result.bandwidth)
         if spread is not None
     ]
-    return max(found, key=lambda one: one[0])[1] if found else None
+    return (
+        max(furthest_of_kinds, key=lambda distance_and_pair: distance_and_pair[0])[1]
+        if furthest_of_kinds
+        else None
+    )
 
 
 def _distance(spread: Spread, value: float) -> float:

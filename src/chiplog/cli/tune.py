@@ -181,20 +181,20 @@ def _measure(
         target=target,
     )
     if from_samples is not None:
-        found = choose_again(asked, from_samples)
+        tuned = choose_again(asked, from_samples)
     else:
-        found = measure(asked, samples or out.with_name(out.name + ".samples.jsonl"), note)
-    settings = " ".join(f"{name}={value}" for name, value in _write(found.files, out).items())
+        tuned = measure(asked, samples or out.with_name(out.name + ".samples.jsonl"), note)
+    settings = " ".join(f"{name}={value}" for name, value in _write(tuned.files, out).items())
     if json_file:
-        content = measured_to_json(operation, found.mpi, found.summary, found.verdicts, found.raced)
+        content = measured_to_json(operation, tuned.mpi, tuned.summary, tuned.verdicts, tuned.raced)
         write_json(json_file, content)
     elif not is_standard_output(out):
-        print_measured(found, operation, details=details)
+        print_measured(tuned, operation, details=details)
     without = "has no rule: without it, all is the same"
-    if found.raced.ran_out:
-        wanted = wanted_budget(found.raced) or "a longer --budget"
+    if tuned.raced.ran_out:
+        wanted = wanted_budget(tuned.raced) or "a longer --budget"
         without = f"has no rule, since the budget ended before anything was sure: give {wanted}"
-    note(f"{out} {f'is in force with {settings}' if found.summary.changed else without}")
+    note(f"{out} {f'is in force with {settings}' if tuned.summary.changed else without}")
 
 
 def _write(files: TuningFiles, out: Path) -> Mapping[str, str]:

@@ -43,25 +43,25 @@ def tune_lint(
     """Is each rule of a tuning file legal for the MPI at hand, and is it taken? Exit code 3 where one is wrong."""
     from chiplog.tune.lint.lint_file import lint
 
-    found = lint(file, target, launcher=launcher, mpi=mpi, version=version)
+    outcome = lint(file, target, launcher=launcher, mpi=mpi, version=version)
     if json_file:
-        write_json(json_file, _content(file, found))
+        write_json(json_file, _content(file, outcome))
     else:
-        _print(file, found, details=details)
-    if found.wrong:
+        _print(file, outcome, details=details)
+    if outcome.wrong:
         raise typer.Exit(WRONG)
-    if strict and found.unproved:
+    if strict and outcome.unproved:
         raise typer.Exit(NOT_PROVED)
 
 
-def _content(file: Path, found: Lint) -> dict[str, object]:
+def _content(file: Path, outcome: Lint) -> dict[str, object]:
     return {
         "schema": "chiplog.lint/1",
         "file": str(file),
-        "format": found.format,
-        "mpi": found.mpi,
-        "wrong": len(found.wrong),
-        "unproved": len(found.unproved),
+        "format": outcome.format,
+        "mpi": outcome.mpi,
+        "wrong": len(outcome.wrong),
+        "unproved": len(outcome.unproved),
         "rules": [
             {
                 "line": rule.line,
@@ -70,25 +70,25 @@ def _content(file: Path, found: Lint) -> dict[str, object]:
                 "taken": rule.taken,
                 "reason": rule.reason,
             }
-            for rule in found.rules
+            for rule in outcome.rules
         ],
     }
 
 
-def _print(file: Path, found: Lint, *, details: bool) -> None:
-    counts = [f"{len(found.rules)} rules", f"{len(found.wrong)} wrong"]
-    if found.unproved:
-        counts.append(f"{len(found.unproved)} not proved")
+def _print(file: Path, outcome: Lint, *, details: bool) -> None:
+    counts = [f"{len(outcome.rules)} rules", f"{len(outcome.wrong)} wrong"]
+    if outcome.unproved:
+        counts.append(f"{len(outcome.unproved)} not proved")
     say(f"{file}: {', '.join(counts)}.")
-    say(f"{found.format}, for {found.mpi}.")
-    for rule in found.rules if details else found.wrong[:MOST_WRONG]:
+    say(f"{outcome.format}, for {outcome.mpi}.")
+    for rule in outcome.rules if details else outcome.wrong[:MOST_WRONG]:
         say(wrapped(_line(rule)))
     if details:
         return
-    if len(found.wrong) > MOST_WRONG:
-        say(f"{len(found.wrong) - MOST_WRONG} more wrong rules: --details")
+    if len(outcome.wrong) > MOST_WRONG:
+        say(f"{len(outcome.wrong) - MOST_WRONG} more wrong rules: --details")
     reasons: dict[str, list[int]] = {}
-    for rule in found.unproved:
+    for rule in outcome.unproved:
         reasons.setdefault(rule.reason or "not proved", []).append(rule.line)
     for reason, lines in list(reasons.items())[:MOST_UNPROVED]:
         say(wrapped(f"{_places(lines)}: {reason}."))

@@ -36,8 +36,8 @@ def print_tuning(tuning: Tuning, *, details: bool = False) -> None:
     say(f"{tuning.operation}, by the fit of {tuning.model}")
     Screen(width=160).print(table)
     if not details:
-        left = len(blocks) - len(shown)
-        say(f"{left} more rows, intervals" if left else "Intervals", end="")
+        not_shown = len(blocks) - len(shown)
+        say(f"{not_shown} more rows, intervals" if not_shown else "Intervals", end="")
         say(" and what would be best: --details, or --json FILE")
     if details:
         say("\nAll algorithms, by the time in the middle of what the data leave:")

@@ -23,8 +23,8 @@ def verdict_lines(verdict: MachineVerdict) -> list[str]:
         lines.append(f"slow       {_nobody(verdict)}")
     lines += _unclear(verdict)
     lines += [
-        f"would find {_detectable(one)} ({kind}, with 95 %)"
-        for kind, one in verdict.verdicts.items()
+        f"would find {_detectable(kind_verdict)} ({kind}, with 95 %)"
+        for kind, kind_verdict in verdict.verdicts.items()
     ]
     if verdict.own is not None:
         lines.append(f"would find {_own(verdict.own.detectable)} (alone, with 95 %)")

@@ -68,8 +68,8 @@ def best_rows(rows: Sequence[ModelRow]) -> tuple[ModelRow, ...]:
     for row in rows:
         key = (row.operation, row.posting, row.statistic, row.held_out, frozenset(row.misses))
         groups[key].append(row)
-    found = (best_row(group) for group in groups.values())
-    return tuple(row for row in found if row is not None)
+    best = (best_row(group) for group in groups.values())
+    return tuple(row for row in best if row is not None)
 
 
 def is_surely_closer(row: ModelRow, other: ModelRow) -> bool:
@@ -96,7 +96,7 @@ def _factor(row: ModelRow) -> float:
 
 def _mean_miss(row: ModelRow) -> float:
     known = [miss[np.isfinite(miss)] for miss in row.misses.values()]
-    return float(np.concatenate(known).mean()) if any(one.size for one in known) else math.inf
+    return float(np.concatenate(known).mean()) if any(miss.size for miss in known) else math.inf
 
 
 def _by_other(row: ModelRow) -> bool:

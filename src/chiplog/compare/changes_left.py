@@ -31,10 +31,14 @@ def changes_left(
         for change in changes
         if {change.last_before_bytes, change.first_after_bytes} <= again
     ]
-    kept = [one for one in (_left(change, training) for change in measured) if one is not None]
+    kept = [
+        change_left
+        for change_left in (_left(change, training) for change in measured)
+        if change_left is not None
+    ]
     if len(measured) < len(changes):
-        found = find_changes(training).consensus
-        kept += [change for change in found if not any(_meet(change, other) for other in kept)]
+        consensus = find_changes(training).consensus
+        kept += [change for change in consensus if not any(_meet(change, other) for other in kept)]
     kept = [change for change in kept if change.kind != "slope"]
     return tuple(sorted(kept, key=lambda change: change.last_before_bytes))
 

@@ -52,8 +52,8 @@ class Differences:
     def half_width_of_whole(self) -> float:
         """Of the log ratio over all rows: their own noise counts where no drift in time was seen that has it."""
         counting = [key for key, weight in self.weights.items() if weight > 0.0]
-        own = 0.0 if self.common.is_drift_known else _of_rows(self.noise, counting)
-        return self.common.half_width + own
+        noise_of_rows = 0.0 if self.common.is_drift_known else _of_rows(self.noise, counting)
+        return self.common.half_width + noise_of_rows
 
     def half_width_of_level(self, level: Level) -> float:
         """Of the log ratio of a range: what all rows have in common, and its own rows' noise."""

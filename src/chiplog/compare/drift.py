@@ -78,9 +78,9 @@ def powers_of(
     logs = np.array(weighted(points, weights))
     powers = []
     for wave in range(1, count + 1):
-        left = _left_of(both, range_of, run, wave)
-        if left >= MIN_LEFT:
-            powers.append(float(logs @ _cosine(logs.size, wave)) ** 2 / left / logs.size)
+        share_left = _left_of(both, range_of, run, wave)
+        if share_left >= MIN_LEFT:
+            powers.append(float(logs @ _cosine(logs.size, wave)) ** 2 / share_left / logs.size)
     return np.array(powers)
 
 

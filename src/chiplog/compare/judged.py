@@ -89,7 +89,7 @@ def default_models(dataset: Dataset) -> tuple[str, ...]:
             return ONE_TO_MANY in model.patterns
         return _of_round_trips(model) and over_sizes
 
-    return tuple(one.name for one in MODELS.all() if judged(one))
+    return tuple(model.name for model in MODELS.all() if judged(model))
 
 
 def _only_over_peers(dataset: Dataset) -> bool:

@@ -98,8 +98,8 @@ class _Judgement:
     def boundaries(self, boundaries: Boundaries) -> Callable[[Dataset], Boundaries]:
         """The boundaries that a fit to a part of the dataset may know, from those of the whole."""
         if boundaries == "auto" and self.by_size and len(self.dataset.by_way()) == 1:
-            found = find_changes(self.dataset).consensus
-            boundaries = tuple(change for change in found if change.kind != "slope")
+            consensus = find_changes(self.dataset).consensus
+            boundaries = tuple(change for change in consensus if change.kind != "slope")
         if boundaries is None or boundaries == "auto":
             return lambda _: boundaries
         changes = [boundary for boundary in boundaries if isinstance(boundary, Change)]
@@ -198,7 +198,7 @@ def judge_models(
     judgements, left_out = _judgements(dataset, chosen, hold_out)
     for names, judgement in judgements:
         label, splits = judgement.splits(hold_out, folds)
-        left = judgement.boundaries(boundaries)
+        boundaries_left = judgement.boundaries(boundaries)
         collected: dict[tuple[str, ...], list[_HeldOut]] = {}
         refused: dict[tuple[str, str | None], LeftOut] = {}
         for fold, (training, held) in enumerate(splits):
@@ -206,15 +206,15 @@ def judge_models(
                 training,
                 names,
                 method=method,
-                boundaries=left(training),
+                boundaries=boundaries_left(training),
                 statistic=statistic,
                 seed=seed,
                 replicates=judgement.replicates,
             )
-            refused |= {(one.model, one.method): one for one in fitted.left_out}
-            for found in fitted.fits:
-                key = (found.model, found.method, found.operation, found.posting)
-                collected.setdefault(key, []).append(_HeldOut(fold, found, held))
+            refused |= {(omitted.model, omitted.method): omitted for omitted in fitted.left_out}
+            for fit in fitted.fits:
+                key = (fit.model, fit.method, fit.operation, fit.posting)
+                collected.setdefault(key, []).append(_HeldOut(fold, fit, held))
         rows += [
             replace(
                 _row(judgement, label, fits, statistic),
@@ -223,7 +223,7 @@ def judge_models(
             for fits in collected.values()
         ]
         judged = {(row.model, row.method) for row in rows}
-        left_out += [one for key, one in refused.items() if key not in judged]
+        left_out += [omitted for key, omitted in refused.items() if key not in judged]
     return ModelRows(tuple(rows), tuple(left_out))
 
 
@@ -236,7 +236,7 @@ def _judgements(
     """
     pairs = [name for name in models if of_pairs(name)]
     others = [name for name in models if name not in pairs]
-    found = []
+    judgements = []
     left_out: list[LeftOut] = []
     if others:
         judged, others, left_out = judged_on(dataset, others, hold_out)
@@ -251,13 +251,13 @@ def _judgements(
             judged.replicates,
             judged.by_size,
         )
-        found.append((others, judgement))
+        judgements.append((others, judgement))
     if pairs:
         judgement = _Judgement(
             dataset, pairs_held_out, pair_folds, most_pair_folds, "sizes and pairs", pair_points
         )
-        found.append((pairs, judgement))
-    return found, left_out
+        judgements.append((pairs, judgement))
+    return judgements, left_out
 
 
 def _row(
@@ -267,9 +267,13 @@ def _row(
     statistic: str,
 ) -> ModelRow:
     asked = [(fit.fit, judgement.asked(fit.fit, fit.held, statistic)) for fit in fits]
-    errors = [relative_errors(predictor(found), points) for found, points in asked]
+    errors = [relative_errors(predictor(fit), points) for fit, points in asked]
     relative, logarithmic = (np.concatenate(column) for column in zip(*errors, strict=True))
-    inside = [_inside(*one) for one in asked] if judgement.by_size and label else []
+    inside = (
+        [_inside(*fit_and_points) for fit_and_points in asked]
+        if judgement.by_size and label
+        else []
+    )
     known = np.concatenate(inside) if inside else np.empty(0)
     first = fits[0].fit
     return ModelRow(
@@ -284,8 +288,8 @@ def _row(
         repeatability=judgement.repeatability,
         inside_prediction_interval=float(known.mean()) if known.size else None,
         misses={
-            fit.part: log_misses(predictor(found), points)
-            for fit, (found, points) in zip(fits, asked, strict=True)
+            fit.part: log_misses(predictor(fitted), points)
+            for fit, (fitted, points) in zip(fits, asked, strict=True)
         },
     )
 
@@ -300,25 +304,28 @@ def _described(dataset: Dataset, name: str) -> int:
     )
 
 
-def _inside(found: Fit, asked: MeasuredPoints) -> NDArray[np.float64]:
+def _inside(fit: Fit, asked: MeasuredPoints) -> NDArray[np.float64]:
     """1 for each held-out half round trip within its prediction interval, 0 for the others; empty without intervals."""
-    band = next((one for one in found.bands if one.quantity == HALF_ROUND_TRIP), None)
+    band = next(
+        (quantity_band for quantity_band in fit.bands if quantity_band.quantity == HALF_ROUND_TRIP),
+        None,
+    )
     if band is None or not asked.seconds.size:
         return np.empty(0)
-    predicted = predictor(found)(asked.points)
+    predicted = predictor(fit)(asked.points)
     known = np.isfinite(predicted) & (predicted > 0)
     off = np.abs(asked.seconds[known] / predicted[known] - 1.0)
     return np.asarray(off <= band.at(asked.points.message_bytes[known]), dtype=np.float64)
 
 
-def _points(judged: HeldOutPoints, found: Fit, held: Dataset, statistic: str) -> MeasuredPoints:
-    chosen = like_the_fit(part(held, judged.is_point), found)
+def _points(judged: HeldOutPoints, fit: Fit, held: Dataset, statistic: str) -> MeasuredPoints:
+    chosen = like_the_fit(part(held, judged.is_point), fit)
     if not chosen.series:
         return NO_POINTS
     measured = MeasuredSeries(
         chosen, statistic, seed=0, replicates=2
     )  # its values alone are asked for
-    return judged.points(measured, found.operation)
+    return judged.points(measured, fit.operation)
 
 
 def fitted_numbers(found: Fit) -> int:
@@ -346,15 +353,15 @@ def _held_out(judged: HeldOutPoints, dataset: Dataset, expression: str) -> Split
     accepts = parse_expression(expression)
     held = part(in_shown_state(dataset), accepts)
     training = part(dataset, lambda series: not accepts(series))
-    values, left = judged.values(dataset), judged.values(training)
+    values, training_values = judged.values(dataset), judged.values(training)
     if not judged.values(held):
         raise UsageError(
             f"--hold-out: '{expression}' holds out no round trip; there are {len(values)} {judged.values_text}"
             + (f" from {values[0]} to {values[-1]}{judged.unit}." if values else ".")
         )
-    if len(left) < FEWEST_TRAINING_VALUES:
+    if len(training_values) < FEWEST_TRAINING_VALUES:
         raise UsageError(
-            f"--hold-out: '{expression}' leaves round trips of {len(left)} {judged.values_text}; "
+            f"--hold-out: '{expression}' leaves round trips of {len(training_values)} {judged.values_text}; "
             f"a fit needs {FEWEST_TRAINING_VALUES}."
         )
     return training, held
@@ -377,8 +384,8 @@ def _folds(judged: HeldOutPoints, dataset: Dataset, folds: int) -> list[Split]:
     shown = in_shown_state(dataset)
     return [
         (
-            part(dataset, lambda one, k=fold: fold_of.get(judged.value(one)) != k),  # type: ignore[misc]
-            part(shown, lambda one, k=fold: fold_of.get(judged.value(one)) == k),  # type: ignore[misc]
+            part(dataset, lambda series, k=fold: fold_of.get(judged.value(series)) != k),  # type: ignore[misc]
+            part(shown, lambda series, k=fold: fold_of.get(judged.value(series)) == k),  # type: ignore[misc]
         )
         for fold in range(folds)
     ]

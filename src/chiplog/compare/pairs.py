@@ -21,7 +21,7 @@ def pair_points(found: Fit, held: Dataset, statistic: str) -> MeasuredPoints:
 def pairs_held_out(dataset: Dataset, expression: str) -> Split:
     """The split by an expression; UsageError where it holds out no point of k pairs, or all of them."""
     split = divide(dataset, parse_expression(expression))
-    training, held = (sum(map(is_pair_point, one.series)) for one in split)
+    training, held = (sum(map(is_pair_point, half.series)) for half in split)
     if not held:
         pairs = sorted({series.pairs for series in dataset.series if is_pair_point(series)})
         raise UsageError(
@@ -58,7 +58,7 @@ def pair_folds(dataset: Dataset, folds: int) -> list[Split]:
         for column, count in enumerate(pairs)
     }
     return [
-        divide(dataset, lambda one, k=fold: fold_of.get((one.message_bytes, one.pairs)) == k)  # type: ignore[misc]
+        divide(dataset, lambda point, k=fold: fold_of.get((point.message_bytes, point.pairs)) == k)  # type: ignore[misc]
         for fold in range(folds)
     ]
 

@@ -64,13 +64,13 @@ def less_levels(both: Sequence[Rows], range_of: Mapping[Key, Hashable]) -> list[
     The level is the run's own where rows were visited twice in both runs, so that a row that has changed beside one
     that has not does not count as chance. Else it is the middle of both runs, moved alike for rows of one range.
     """
-    own = [{key: mean_log(points) for key, points in rows.items()} for rows in both]
-    middle = {key: float(np.mean([means[key] for means in own])) for key in own[0]}
+    levels = [{key: mean_log(points) for key, points in rows.items()} for rows in both]
+    middle = {key: float(np.mean([means[key] for means in levels])) for key in levels[0]}
     members: dict[Hashable, list[Key]] = defaultdict(list)
     for key in middle:
         members[range_of[key]].append(key)
-    found = []
-    for rows, means in zip(both, own, strict=True):
+    points_of_runs = []
+    for rows, means in zip(both, levels, strict=True):
         moved = {
             name: float(np.mean([means[key] - middle[key] for key in keys]))
             for name, keys in members.items()
@@ -80,8 +80,8 @@ def less_levels(both: Sequence[Rows], range_of: Mapping[Key, Hashable]) -> list[
             is_repeated = min(len(other[key]) for other in both) > 1
             level = means[key] if is_repeated else middle[key] + moved[range_of[key]]
             points += [replace(point, log=point.log - level) for point in of_row]
-        found.append(sorted(points, key=lambda point: point.place))
-    return found
+        points_of_runs.append(sorted(points, key=lambda point: point.place))
+    return points_of_runs
 
 
 def launch_means(rows: Rows) -> Rows:

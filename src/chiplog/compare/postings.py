@@ -56,19 +56,26 @@ class PostingPoint:
 
 def compare_postings(series: Iterable[Series]) -> tuple[PostingPoint, ...]:
     """The points of one process to many, with times per message; ordered by operation, pattern, size and peers."""
-    found: dict[tuple[str, str, int, int], dict[str, list[Series]]] = defaultdict(
+    by_point: dict[tuple[str, str, int, int], dict[str, list[Series]]] = defaultdict(
         lambda: defaultdict(list)
     )
-    for one in series:
-        over_peers = one.pattern in (ROUND_TRIP, POST) and one.delay_seconds == 0
-        if over_peers and (one.pattern == ROUND_TRIP or one.train == one.peers):
-            point = (one.operation, one.pattern, one.message_bytes, one.peers)
-            found[point][one.posting].append(one)
+    for one_series in series:
+        over_peers = one_series.pattern in (ROUND_TRIP, POST) and one_series.delay_seconds == 0
+        if over_peers and (
+            one_series.pattern == ROUND_TRIP or one_series.train == one_series.peers
+        ):
+            point = (
+                one_series.operation,
+                one_series.pattern,
+                one_series.message_bytes,
+                one_series.peers,
+            )
+            by_point[point][one_series.posting].append(one_series)
     return tuple(
         PostingPoint(
             *point, tuple(_time(name, members[name]) for name in POSTINGS if name in members)
         )
-        for point, members in sorted(found.items())
+        for point, members in sorted(by_point.items())
     )
 
 

@@ -179,5 +179,5 @@ def comparison_to_json(
             model_row_to_json(row, best) if isinstance(row, ModelRow) else run_row_to_json(row)
             for row in rows
         ],
-        "left_out": [asdict(one) for one in left_out],
+        "left_out": [asdict(model) for model in left_out],
     }

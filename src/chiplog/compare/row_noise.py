@@ -113,13 +113,13 @@ def noise_of_sizes(curves: Sequence[Mapping[Key, float]], outlier: float) -> Row
     most = math.sqrt(2.0) * outlier / ERRORS  # two values off by so much are outliers
     first = _local_scales(curves, steps, 1.0, most)
     levels = [levels_of(curve, first) for curve in curves]
-    left = [
+    residuals = [
         {key: curve[key] - level.log_ratio for level in of_curve for key in level.members}
         for curve, of_curve in zip(curves, levels, strict=True)
     ]
-    count = sum(map(len, left))
+    count = sum(map(len, residuals))
     freedom = max(count - sum(map(len, levels)), 1)
-    errors = _local_scales(curves, left, math.sqrt(max(count, 1) / freedom), most)
+    errors = _local_scales(curves, residuals, math.sqrt(max(count, 1) / freedom), most)
     return RowNoise(errors, dict.fromkeys(errors, float(freedom)), outlier)
 
 

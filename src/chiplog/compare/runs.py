@@ -52,23 +52,23 @@ def compare_runs(
     if not common:
         raise UsageError(f"{a.source} and {b.source} have no series without delay in common.")
     further, doubt = placement_doubt(a, b)
-    found = differences(runs, [{key: rows[key] for key in common} for rows in every], further)
-    why = doubt + advice(runs, found.common)
+    diffs = differences(runs, [{key: rows[key] for key in common} for rows in every], further)
+    why = doubt + advice(runs, diffs.common)
     rows = []
     range_of: dict[Key, RatioRange] = {}
-    for level in found.levels:
-        range_of |= dict.fromkeys(level.keys, _range(found, level))
+    for level in diffs.levels:
+        range_of |= dict.fromkeys(level.keys, _range(diffs, level))
     for key in common:
-        row = _row(found, key, tolerance, range_of.get(key))
+        row = _row(diffs, key, tolerance, range_of.get(key))
         if row.verdict == "unclear":
-            posts = posts_text(runs) if key in found.by_place else ""
-            alone = row_text(found.noise, runs) if row.range is None else ""
+            posts = posts_text(runs) if key in diffs.by_place else ""
+            alone = row_text(diffs.noise, runs) if row.range is None else ""
             row = replace(row, reason=row.reason + doubt + posts + alone)
         rows.append(row)
     what = Compared("all", common[0][0].operation, train=0)
-    ratio, low, high = _interval(found.whole, found.half_width_of_whole)
+    ratio, low, high = _interval(diffs.whole, diffs.half_width_of_whole)
     verdict, reason = judge(ratio, low, high, tolerance)
-    reason += counts(rows) + noise_text(found.noise, runs) + other_state(a, b)
+    reason += counts(rows) + noise_text(diffs.noise, runs) + other_state(a, b)
     reason += why if verdict == "unclear" else ""
     return (*rows, RunRow(what, None, ratio, low, high, verdict, reason))
 
@@ -104,12 +104,12 @@ def _compared(run: Dataset) -> Dataset:
     return Dataset(run.header, chosen, run.complete, run.source)
 
 
-def _row(found: Differences, key: Key, tolerance: float, sizes: RatioRange | None) -> RunRow:
+def _row(diffs: Differences, key: Key, tolerance: float, sizes: RatioRange | None) -> RunRow:
     """One row: judged by the range of sizes that it follows, if there is one."""
     if sizes is None:
-        ratio, low, high = _interval(found.logs[key], found.half_width_of_row(key))
+        ratio, low, high = _interval(diffs.logs[key], diffs.half_width_of_row(key))
         return RunRow(*key, ratio, low, high, *judge(ratio, low, high, tolerance))
-    ratio = math.exp(found.logs[key])
+    ratio = math.exp(diffs.logs[key])
     verdict, reason = judge(sizes.ratio, sizes.low, sizes.high, tolerance)
     where = f"from {sizes.first_bytes} to {sizes.last_bytes} B"
     reason = f"{sizes.rows} rows {where} differ alike, by {reason}"
@@ -117,9 +117,9 @@ def _row(found: Differences, key: Key, tolerance: float, sizes: RatioRange | Non
     return RunRow(*key, ratio, low, high, verdict, reason, sizes)
 
 
-def _range(found: Differences, level: Level) -> RatioRange:
+def _range(diffs: Differences, level: Level) -> RatioRange:
     sizes = [size for _, size in level.keys]
-    interval = _interval(level.log_ratio, found.half_width_of_level(level))
+    interval = _interval(level.log_ratio, diffs.half_width_of_level(level))
     return RatioRange(min(sizes), max(sizes), len(sizes), *interval)
 
 

@@ -55,9 +55,15 @@ class TrainGaps:
     def add(self, series: Iterable[Series]) -> None:
         """Takes in the trains of whole records."""
         records: dict[tuple[Kind, int, int], list[Series]] = defaultdict(list)
-        for one in series:
-            if one.pattern == TRAINS and one.delay_seconds == 0.0 and one.seconds.size:
-                records[kind_of(one), one.launch, one.record_id].append(one)
+        for one_series in series:
+            if (
+                one_series.pattern == TRAINS
+                and one_series.delay_seconds == 0.0
+                and one_series.seconds.size
+            ):
+                records[kind_of(one_series), one_series.launch, one_series.record_id].append(
+                    one_series
+                )
         for (kind, _, _), members in records.items():
             single = next((member for member in members if member.train == 1), None)
             several = max(members, key=lambda member: member.train)
@@ -112,21 +118,21 @@ def short_delays(series: Sequence[Series]) -> frozenset[int]:
     """
     gaps = TrainGaps(series)
     by_kind: dict[tuple[str, Kind], list[int]] = defaultdict(list)
-    for index, one in enumerate(series):
-        if shows_overhead(one):
-            by_kind[one.pattern, kind_of(one)].append(index)
-    found: set[int] = set()
+    for index, one_series in enumerate(series):
+        if shows_overhead(one_series):
+            by_kind[one_series.pattern, kind_of(one_series)].append(index)
+    short: set[int] = set()
     for (_, kind), members in by_kind.items():
         gap = gaps.at(kind)
         if gap is None:
             continue
         sure = {at for at in members if gap.is_surely_below(series[at].delay_seconds)}
         enough = sure or {at for at in members if series[at].delay_seconds > gap.seconds}
-        found.update(set(members) - enough)
-    return frozenset(found)
+        short.update(set(members) - enough)
+    return frozenset(short)
 
 
 def without_short_delays(series: Sequence[Series]) -> tuple[Series, ...]:
     """The series without trains and late receivers that show no overhead."""
     short = short_delays(series)
-    return tuple(one for index, one in enumerate(series) if index not in short)
+    return tuple(one_series for index, one_series in enumerate(series) if index not in short)

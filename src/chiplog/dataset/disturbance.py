@@ -32,7 +32,11 @@ class Disturbance:
 
 def disturbance(series: Sequence[Series]) -> Disturbance | None:
     """What the records of `series` counted; None where nothing was counted or all counts are 0."""
-    records = {(one.launch, one.record_id): one.counters for one in series if one.counters}
+    records = {
+        (one_series.launch, one_series.record_id): one_series.counters
+        for one_series in series
+        if one_series.counters
+    }
     disturbed = sum(any(counters.values()) for counters in records.values())
     if not disturbed:
         return None

@@ -76,9 +76,9 @@ class Fields:
     def integers(self, *names: str) -> list[int]:
         """Integers from 0 to 2^63 - 1, all at once."""
         members = self.members
-        found = [members.get(name) for name in names]
-        if set(map(type, found)) == {int} and 0 <= min(found) and max(found) <= LARGEST:  # type: ignore[type-var,operator]
-            return found  # type: ignore[return-value]
+        values = [members.get(name) for name in names]
+        if set(map(type, values)) == {int} and 0 <= min(values) and max(values) <= LARGEST:  # type: ignore[type-var,operator]
+            return values  # type: ignore[return-value]
         return [self.integer(name) for name in names]
 
     def number(self, name: str, *, default: float | None = None) -> float:
@@ -120,10 +120,10 @@ class Fields:
         """A list of two texts; None where it is null or left out."""
         if self.members.get(name) is None:
             return None
-        found = self.texts(name)
-        if len(found) != 2:
-            raise self.wrong(name, f"must be a list of two texts, not of {len(found)}")
-        return found[0], found[1]
+        texts = self.texts(name)
+        if len(texts) != 2:
+            raise self.wrong(name, f"must be a list of two texts, not of {len(texts)}")
+        return texts[0], texts[1]
 
     def number_or_none(self, name: str) -> float | None:
         """A finite number that is not negative; None where it is null or left out."""
@@ -141,12 +141,12 @@ class Fields:
         value = self.required(name)
         if type(value) is not list:
             raise self.wrong(name, f"must be a list, not {kind_of(value)}")
-        found = []
-        for index, one in enumerate(value):
-            if type(one) is not dict:
-                raise self.wrong(f"{name}[{index}]", f"must be an object, not {kind_of(one)}")
-            found.append(Fields(one, self.where, f"{self.prefix}{name}[{index}]."))
-        return found
+        fields = []
+        for index, item in enumerate(value):
+            if type(item) is not dict:
+                raise self.wrong(f"{name}[{index}]", f"must be an object, not {kind_of(item)}")
+            fields.append(Fields(item, self.where, f"{self.prefix}{name}[{index}]."))
+        return fields
 
     def child(self, name: str) -> Fields:
         """The members of an object that must be there."""
@@ -176,12 +176,12 @@ class Fields:
         if not set(map(type, value)) <= {int}:
             raise self._wrong_count(name, value)
         try:
-            found = np.array(value, dtype=np.int64)
+            counts = np.array(value, dtype=np.int64)
         except OverflowError:
             raise self._wrong_count(name, value) from None
-        if found.size and int(found.min()) < 0:
+        if counts.size and int(counts.min()) < 0:
             raise self._wrong_count(name, value)
-        return found
+        return counts
 
     def _wrong_count(self, name: str, values: list[object]) -> CorruptFile:
         for index, value in enumerate(values):

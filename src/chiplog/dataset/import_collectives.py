@@ -55,7 +55,7 @@ def collective_name(text: str) -> str | None:
     ['allreduce', 'alltoall', 'reduce_scatter_block', None]
     """
     plain = re.sub(r"[^a-z]", "", text.lower().removeprefix("mpi_"))
-    known = {one.replace("_", ""): one for one in COLLECTIVES} | _SPELLED
+    known = {collective.replace("_", ""): collective for collective in COLLECTIVES} | _SPELLED
     return known.get(plain)
 
 

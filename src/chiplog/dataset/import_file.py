@@ -66,7 +66,7 @@ def import_file(
         raise UsageError(f"There is no importer for {kind}: {csv_advice()}.")
     importer = IMPORTERS.load(kind)
     _among("--pattern", pattern, (*PATTERNS, *(set(COLLECTIVES) - set(PATTERNS))))
-    _among("--direction", direction, tuple(one for one in DIRECTIONS if one != "call"))
+    _among("--direction", direction, tuple(name for name in DIRECTIONS if name != "call"))
     if ranks is not None and not importer.takes_ranks:
         raise UsageError(
             f"--ranks {ranks} does not fit: {kind} files say it themselves; leave it out."

@@ -48,13 +48,13 @@ def candidates(
     ('allreduce',)
     """
     table = [dict(zip(columns, row, strict=False)) for row in rows]
-    found = set(COLLECTIVES.values())
+    possible = set(COLLECTIVES.values())
     for row in table:
-        found &= set(_NOT_REDUCING if row.get("redop", "") in ("", "none") else _REDUCING)
+        possible &= set(_NOT_REDUCING if row.get("redop", "") in ("", "none") else _REDUCING)
         has_root = row.get("root", "-1") not in ("", "-1")
-        found = {one for one in found if (one in _ROOTED) == has_root}
-        found &= _by_ratio(row.get("algbw", "0"), row.get("busbw", "0"), ranks)
-    return tuple(fromkey for fromkey in dict.fromkeys(COLLECTIVES.values()) if fromkey in found)
+        possible = {collective for collective in possible if (collective in _ROOTED) == has_root}
+        possible &= _by_ratio(row.get("algbw", "0"), row.get("busbw", "0"), ranks)
+    return tuple(fromkey for fromkey in dict.fromkeys(COLLECTIVES.values()) if fromkey in possible)
 
 
 def _by_ratio(algorithm_rate: str, bus_rate: str, ranks: int) -> set[str]:
@@ -66,9 +66,12 @@ def _by_ratio(algorithm_rate: str, bus_rate: str, ranks: int) -> set[str]:
     share = (ranks - 1) / ranks if ranks else None
     fits = {
         "allreduce": abs(ratio - 2 * share) < SLACK if share else 1 - SLACK < ratio < 2 + SLACK,
-        **{one: abs(ratio - share) < SLACK if share else ratio < 1 + SLACK for one in _SHARE},
+        **{
+            collective: abs(ratio - share) < SLACK if share else ratio < 1 + SLACK
+            for collective in _SHARE
+        },
     }
-    return {one for one in everything if fits.get(one, abs(ratio - 1) < SLACK)}
+    return {collective for collective in everything if fits.get(collective, abs(ratio - 1) < SLACK)}
 
 
 def by_file_name(name: str) -> str | None:

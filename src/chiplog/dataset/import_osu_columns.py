@@ -130,7 +130,7 @@ def is_known(names: str) -> bool:
 
 def value_columns(columns: Sequence[OsuColumn], kinds: Sequence[str], where: Where) -> list[int]:
     """Where in a row the means of these kinds stand, the size being 0; CorruptFile where there is no such column."""
-    found: list[int] = []
+    first_places: list[int] = []
     for kind in kinds:
         places = [
             at
@@ -139,13 +139,13 @@ def value_columns(columns: Sequence[OsuColumn], kinds: Sequence[str], where: Whe
         ]
         if not places:
             raise where.corrupt(kind, f"the header has no column of {kind} that is known")
-        found.append(places[0])
-    return found
+        first_places.append(places[0])
+    return first_places
 
 
 def extras(columns: Sequence[OsuColumn], words: Sequence[str], where: Where) -> dict[str, object]:
     """What a row says beside its mean: `quantiles_seconds`, `min_seconds`, `iterations`, … as far as it has them."""
-    found: dict[str, object] = {}
+    extra_values: dict[str, object] = {}
     for column, word in zip(columns, words[1:], strict=False):
         if not is_number(word):
             continue
@@ -154,15 +154,15 @@ def extras(columns: Sequence[OsuColumn], words: Sequence[str], where: Where) -> 
             read = time if unit == "seconds" else number
             value = read(word, column.name, where, factor=column.factor)
             if column.statistic in ("min", "max"):
-                found[f"{column.statistic}_{unit}"] = value
+                extra_values[f"{column.statistic}_{unit}"] = value
             else:
-                quantiles = found.setdefault(f"quantiles_{unit}", {})
+                quantiles = extra_values.setdefault(f"quantiles_{unit}", {})
                 assert isinstance(quantiles, dict)
                 quantiles[column.statistic] = value
         elif column.kind in _PARTS:
-            found[f"{column.kind.replace('. ', '_')}_seconds"] = time(
+            extra_values[f"{column.kind.replace('. ', '_')}_seconds"] = time(
                 word, column.name, where, factor=column.factor
             )
         elif column.kind == "iterations":
-            found["iterations"] = round(number(word, column.name, where))
-    return found
+            extra_values["iterations"] = round(number(word, column.name, where))
+    return extra_values

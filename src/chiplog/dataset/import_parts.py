@@ -106,11 +106,13 @@ def _split(tables: Sequence[PartTable]) -> None:
     """Gives tables whose times are unlike those of the first one alike a part of their own."""
     alike: list[list[PartTable]] = []
     for table in tables:
-        found = next((one for one in alike if _factor(one[0], table) <= UNLIKE), None)
-        if found is None:
+        group_alike = next(
+            (candidate for candidate in alike if _factor(candidate[0], table) <= UNLIKE), None
+        )
+        if group_alike is None:
             alike.append([table])
         else:
-            found.append(table)
+            group_alike.append(table)
     if len(alike) > 1:
         for group in alike:
             for table in group:

@@ -51,7 +51,11 @@ class _Block:
     def is_ended_by(self, text: str, headers: Sequence[int]) -> bool:
         """Is a line the header of a table that stands alone?"""
         alone = len(headers) == 1 and not text[: headers[0]].strip()
-        return alone and not any(one in text for one in "\t|") and len(text) <= self.starts[1]
+        return (
+            alone
+            and not any(separator in text for separator in "\t|")
+            and len(text) <= self.starts[1]
+        )
 
     def lines(self) -> Iterator[Line]:
         """The tables, one after the other."""

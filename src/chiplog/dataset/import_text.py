@@ -264,5 +264,5 @@ def _nodes_of_command(line: str) -> int | None:
     (2, None)
     """
     matches = list(_COMMAND_NODES.finditer(line))
-    numbers = [as_integer(one["nodes"]) for one in matches if one["nodes"]]
+    numbers = [as_integer(match["nodes"]) for match in matches if match["nodes"]]
     return numbers[0] if numbers and len(numbers) < len(matches) else None

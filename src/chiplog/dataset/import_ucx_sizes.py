@@ -38,15 +38,16 @@ def size_by_rates(rows: Rows) -> int:
     """
     spans = [(low, high) for values, _ in rows for low, high in _spans(values)]
     best = max(
-        (sum(low <= one[0] <= high for low, high in spans), one[0]) for one in [*spans, (0.0, 0.0)]
+        (sum(low <= candidate[0] <= high for low, high in spans), candidate[0])
+        for candidate in [*spans, (0.0, 0.0)]
     )
     agreeing = [span for span in spans if span[0] <= best[1] <= span[1]]
     where = rows[-1][1]
     if not agreeing or 2 * len(agreeing) < len(spans):
         what = "is not in the file, and times and bandwidths contradict each other: give the command's -s in a line"
         raise where.corrupt("Message size", what)
-    low = math.ceil(max(one for one, _ in agreeing))
-    high = math.floor(min(one for _, one in agreeing))
+    low = math.ceil(max(least for least, _ in agreeing))
+    high = math.floor(min(most for _, most in agreeing))
     if high < low or high - low > AGREEMENT * low:
         what = "is not in the file, and the rates do not tell it: give the command's -s in a line"
         raise where.corrupt("Message size", what)

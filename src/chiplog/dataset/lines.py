@@ -67,9 +67,11 @@ def checked_body(line: bytes, where: Where) -> bytes:
     if tail is None:
         raise where.corrupt("crc32", "the line does not end with a checksum: it was cut or altered")
     body = line[: tail.start()]
-    expected, found = int(tail[1], 16), zlib.crc32(body)
-    if expected != found:
-        what = f"the checksum says {expected:08x}, the bytes give {found:08x}: the line was altered"
+    expected, computed = int(tail[1], 16), zlib.crc32(body)
+    if expected != computed:
+        what = (
+            f"the checksum says {expected:08x}, the bytes give {computed:08x}: the line was altered"
+        )
         raise where.corrupt("crc32", what)
     return body + b"}"
 

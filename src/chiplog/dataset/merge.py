@@ -22,9 +22,9 @@ def merge(datasets: Sequence[Dataset]) -> Dataset:
         raise UsageError(f"runs of different transports can't be merged: {', '.join(transports)}.")
     numbers: dict[tuple[int, int], int] = {}
     series = [
-        replace(one, launch=numbers.setdefault((index, one.launch), len(numbers)))
+        replace(one_series, launch=numbers.setdefault((index, one_series.launch), len(numbers)))
         for index, dataset in enumerate(datasets)
-        for one in dataset.series
+        for one_series in dataset.series
     ]
     return Dataset(
         header={**datasets[0].header, "merged": [dict(dataset.header) for dataset in datasets]},

@@ -47,7 +47,7 @@ def oversubscription(header: Mapping[str, object]) -> Oversubscription | None:
         ranks[host] = ranks.get(host, 0) + 1
         cpus.setdefault(host, set()).update(map(str, allowed))
     crowded = [Oversubscription(ranks[host], len(cpus[host])) for host in ranks]
-    worst = max(crowded, key=lambda one: one.ranks / one.cpus, default=None)
+    worst = max(crowded, key=lambda host_load: host_load.ranks / host_load.cpus, default=None)
     return worst if worst is not None and worst.ranks > worst.cpus else None
 
 

@@ -195,18 +195,19 @@ def _by_many_pairs(pairs: object, batch: int, warmup: int) -> tuple[PairSamples,
     if not {*map(type, ends), *map(type, counts)} <= {int}:
         return None
     if not all(
-        0 <= min(one, default=0) <= max(one, default=0) <= LARGEST for one in (ends, counts)
+        0 <= min(numbers, default=0) <= max(numbers, default=0) <= LARGEST
+        for numbers in (ends, counts)
     ):
         return None
     seconds = np.array(counts, dtype=np.int64) / (_PARTS_PER_SECOND["samples_ns"] * batch)
     seconds.flags.writeable = False
-    found = []
+    pair_samples = []
     begin = 0
-    for client, server, one in zip(ends[: len(pairs)], ends[len(pairs) :], lists, strict=True):
-        first, end = begin + min(warmup, len(one)), begin + len(one)
-        found.append(PairSamples(client, server, seconds[begin:first], seconds[first:end]))
+    for client, server, samples in zip(ends[: len(pairs)], ends[len(pairs) :], lists, strict=True):
+        first, end = begin + min(warmup, len(samples)), begin + len(samples)
+        pair_samples.append(PairSamples(client, server, seconds[begin:first], seconds[first:end]))
         begin = end
-    return tuple(found)
+    return tuple(pair_samples)
 
 
 def _shares(operations: list[NDArray[np.float64]], batches: list[int]) -> list[float]:

@@ -77,11 +77,11 @@ class _Contents:
 
 
 def _left_out(series: list[Series]) -> Iterator[str]:
-    for one in series:
-        if not one.seconds.size:
+    for one_series in series:
+        if not one_series.seconds.size:
             yield (
-                f"record {one.record_id}: {one.pattern} of {one.message_bytes} B has no sample beyond its warm-up "
-                "and is left out"
+                f"record {one_series.record_id}: {one_series.pattern} of {one_series.message_bytes} B "
+                "has no sample beyond its warm-up and is left out"
             )
 
 

@@ -197,25 +197,27 @@ class Dataset:
 
     def apart(self, *names: str) -> dict[tuple[object, ...], Dataset]:
         """The series by the values of these attributes: what must not be pooled. In the order of the first of each."""
-        found: dict[tuple[object, ...], list[Series]] = defaultdict(list)
+        by_values: dict[tuple[object, ...], list[Series]] = defaultdict(list)
         for series in self.series:
-            found[tuple(getattr(series, name) for name in names)].append(series)
-        return {values: replace(self, series=tuple(members)) for values, members in found.items()}
+            by_values[tuple(getattr(series, name) for name in names)].append(series)
+        return {
+            values: replace(self, series=tuple(members)) for values, members in by_values.items()
+        }
 
     def by_way(self) -> dict[tuple[str, str], Dataset]:
         """The series by operation and posting; calls that were imported under their own names stay together."""
-        found: dict[tuple[str, str], list[Series]] = defaultdict(list)
+        by_way: dict[tuple[str, str], list[Series]] = defaultdict(list)
         for series in self.series:
             known = series.operation if series.operation in OPERATIONS else ""
-            found[known, series.posting].append(series)
-        return {way: replace(self, series=tuple(members)) for way, members in found.items()}
+            by_way[known, series.posting].append(series)
+        return {way: replace(self, series=tuple(members)) for way, members in by_way.items()}
 
     @cached_property
     def _by_size(self) -> dict[int, tuple[Series, ...]]:
-        found: dict[int, list[Series]] = defaultdict(list)
+        by_size: dict[int, list[Series]] = defaultdict(list)
         for series in self.series:
-            found[series.message_bytes].append(series)
-        return {size: tuple(members) for size, members in found.items()}
+            by_size[series.message_bytes].append(series)
+        return {size: tuple(members) for size, members in by_size.items()}
 
     @property
     def transport(self) -> str:

@@ -35,24 +35,36 @@ def to_hold_against(fit: Fit, pieces: Sequence[ExportPiece]) -> tuple[MeasuredSi
     measured = measured_sizes(fit)
     if measured:
         return measured
-    sizes = sorted({size for one in pieces for size in (one.first_bytes, one.last_bytes)})
-    found = []
+    sizes = sorted(
+        {
+            size
+            for export_piece in pieces
+            for size in (export_piece.first_bytes, export_piece.last_bytes)
+        }
+    )
+    fitted_sizes = []
     for size in sizes:
-        piece = next(one for one in pieces if size <= one.last_bytes)
-        found.append(MeasuredSize(size, piece.one_way(size), piece.step(size)))
-    return tuple(found)
+        piece = next(candidate for candidate in pieces if size <= candidate.last_bytes)
+        fitted_sizes.append(MeasuredSize(size, piece.one_way(size), piece.step(size)))
+    return tuple(fitted_sizes)
 
 
 def worst_miss(says: Says, measured: Iterable[MeasuredSize]) -> Miss | None:
     """Where half a round trip, or a train of TRAIN messages, is off most; None without a measured size."""
-    found = []
-    for one in measured:
-        half, step = says(one.message_bytes)
-        found.append(Miss(one.message_bytes, "half round trip", half, one.half_round_trip))
-        if one.train is not None:
+    misses = []
+    for measured_size in measured:
+        half, step = says(measured_size.message_bytes)
+        misses.append(
+            Miss(
+                measured_size.message_bytes, "half round trip", half, measured_size.half_round_trip
+            )
+        )
+        if measured_size.train is not None:
             said = prtt(half, step)
-            found.append(Miss(one.message_bytes, f"train of {TRAIN}", said, one.train))
-    return max(found, key=lambda miss: miss.share, default=None)
+            misses.append(
+                Miss(measured_size.message_bytes, f"train of {TRAIN}", said, measured_size.train)
+            )
+    return max(misses, key=lambda miss: miss.share, default=None)
 
 
 def refuse_what_misses(
@@ -76,16 +88,16 @@ def refuse_what_misses(
 
 def _held(says: Says, measured: Sequence[MeasuredSize]) -> list[tuple[int, int]]:
     """The ranges of measured sizes at which the file is right."""
-    found: list[tuple[int, int]] = []
+    ranges: list[tuple[int, int]] = []
     goes_on = False
-    for one in measured:
-        miss = worst_miss(says, [one])
+    for measured_size in measured:
+        miss = worst_miss(says, [measured_size])
         is_right = miss is None or miss.share <= HOLDS
         if is_right:
-            first = found.pop()[0] if goes_on else one.message_bytes
-            found.append((first, one.message_bytes))
+            first = ranges.pop()[0] if goes_on else measured_size.message_bytes
+            ranges.append((first, measured_size.message_bytes))
         goes_on = is_right
-    return found
+    return ranges
 
 
 def ranges_text(ranges: Sequence[tuple[int, int]]) -> str:
@@ -100,7 +112,9 @@ def within(
 ) -> tuple[tuple[ExportPiece, ...], tuple[MeasuredSize, ...]]:
     """What of the pieces and of the measured sizes is in a range; UsageError where nothing was measured in it."""
     first, last = sizes
-    kept = tuple(one for one in measured if first <= one.message_bytes <= last)
+    kept = tuple(
+        measured_size for measured_size in measured if first <= measured_size.message_bytes <= last
+    )
     if not kept:
         raise UsageError(f"--sizes {first}:{last}: no size in it was measured.")
     return (

@@ -61,12 +61,12 @@ def export_file(
 def _range(text: str) -> SizeRange:
     first, _, last = text.partition(":")
     try:
-        found = (parse_sizes(first)[0], parse_sizes(last)[0])
+        sizes = (parse_sizes(first)[0], parse_sizes(last)[0])
     except UsageError:
-        found = (1, 0)
-    if not 0 <= found[0] <= found[1]:
+        sizes = (1, 0)
+    if not 0 <= sizes[0] <= sizes[1]:
         raise UsageError(f"--sizes: '{text}' is not understood; it accepts 1:4096 or 1:64KiB.")
-    return found
+    return sizes
 
 
 def _is_run(source: str | Path) -> bool:

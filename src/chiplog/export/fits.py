@@ -20,14 +20,14 @@ def fit_to_use(fits: Sequence[Fit], export: str, purpose: str | None = None) -> 
     Fits that their own check rejects come last. Raises UsageError that names the models that serve, and the `purpose`
     if that has another name.
     """
-    order = [one.name for one in models_by_precedence(lambda model: export in model.exports)]
-    found = [fit for fit in fits if fit.model in order and fit.segments]
-    if not found:
+    order = [model.name for model in models_by_precedence(lambda model: export in model.exports)]
+    suited = [fit for fit in fits if fit.model in order and fit.segments]
+    if not suited:
         raise UsageError(
             f"{purpose or export} needs a fit of {', '.join(order[:-1])} or {order[-1]}; the model file holds none."
         )
     return min(
-        found,
+        suited,
         key=lambda fit: (
             rejection(fit) is not None,
             order.index(fit.model),

@@ -95,7 +95,7 @@ def _table(fit: Fit, quantity: str) -> dict[int, float]:
 
 def pieces_of(fit: Fit, regimes: Sequence[Regime]) -> tuple[ExportPiece, ...]:
     """The pieces of all regimes, ascending, in the middle of each one's set."""
-    found: list[ExportPiece] = []
+    pieces: list[ExportPiece] = []
     first, last = regimes[0].first_bytes, regimes[-1].last_bytes
     measured = [
         measured_size
@@ -106,30 +106,32 @@ def pieces_of(fit: Fit, regimes: Sequence[Regime]) -> tuple[ExportPiece, ...]:
         vectors = regime.at(np.full((1, len(regime.free)), 0.5))
         values = {name: float(vector[0]) for name, vector in vectors.items()}
         piece = ExportPiece(regime.first_bytes, regime.last_bytes, values, regime.receiver_keeps_up)
-        mine = [
-            one for one in measured if regime.first_bytes <= one.message_bytes <= regime.last_bytes
+        measured_here = [
+            measured_size
+            for measured_size in measured
+            if regime.first_bytes <= measured_size.message_bytes <= regime.last_bytes
         ]
-        found += _corrected(piece, mine)
-    return tuple(found)
+        pieces += _corrected(piece, measured_here)
+    return tuple(pieces)
 
 
 def _corrected(piece: ExportPiece, measured: Sequence[MeasuredSize]) -> list[ExportPiece]:
     """The piece cut around each size at which it is off."""
     if not measured:
         return [piece]
-    sizes = [one.message_bytes for one in measured]
+    sizes = [known_size.message_bytes for known_size in measured]
     cuts = [piece.first_bytes]
     cuts += [math.isqrt(a * b) + 1 for a, b in pairwise(sizes)]
     ends = [*(cut - 1 for cut in cuts[1:]), piece.last_bytes]
-    found: list[ExportPiece] = []
-    for one, first, last in zip(measured, cuts, ends, strict=True):
-        values = _scaled(piece, one)
+    pieces: list[ExportPiece] = []
+    for measured_size, first, last in zip(measured, cuts, ends, strict=True):
+        values = _scaled(piece, measured_size)
         is_off = values is not piece.values
-        if found and not is_off and not found[-1].is_corrected:
-            found[-1] = replace(found[-1], last_bytes=last)
+        if pieces and not is_off and not pieces[-1].is_corrected:
+            pieces[-1] = replace(pieces[-1], last_bytes=last)
         else:
-            found.append(ExportPiece(first, last, values, piece.receiver_keeps_up, is_off))
-    return found
+            pieces.append(ExportPiece(first, last, values, piece.receiver_keeps_up, is_off))
+    return pieces
 
 
 def _scaled(piece: ExportPiece, measured: MeasuredSize) -> Mapping[str, float]:

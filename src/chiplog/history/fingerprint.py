@@ -23,26 +23,26 @@ def fingerprint_of(header: Mapping[str, object]) -> dict[str, str]:
     >>> fingerprint_of({"plan": {"leaves": [0, 0, 1, 1], "leaf_names": ["west", "east"]}})
     {'plan.leaves': '2'}
     """
-    found: dict[str, str] = {}
+    facts: dict[str, str] = {}
     for name in _PARTS:
         part = header.get(name)
         if isinstance(part, Mapping):
-            _flatten(name, part, found)
+            _flatten(name, part, facts)
     for name in _SINGLE:
         if header.get(name) is not None:
-            found[name] = str(header[name])
-    return {name: found[name] for name in sorted(found) if name not in _UNLIKE}
+            facts[name] = str(header[name])
+    return {name: facts[name] for name in sorted(facts) if name not in _UNLIKE}
 
 
-def _flatten(name: str, part: Mapping[str, object], found: dict[str, str]) -> None:
+def _flatten(name: str, part: Mapping[str, object], facts: dict[str, str]) -> None:
     for key, value in part.items():
         inner = f"{name}.{key}"
         if isinstance(value, Mapping):
-            _flatten(inner, value, found)
+            _flatten(inner, value, facts)
         elif inner == _OF_EACH_RANK and isinstance(value, list):
-            found[inner] = str(len(set(map(str, value))))
+            facts[inner] = str(len(set(map(str, value))))
         elif value is not None:
-            found[inner] = value if isinstance(value, str) else json.dumps(value)
+            facts[inner] = value if isinstance(value, str) else json.dumps(value)
 
 
 def differences(before: Mapping[str, str], after: Mapping[str, str]) -> list[str]:

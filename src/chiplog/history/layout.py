@@ -66,7 +66,7 @@ def history_files(history: Path) -> tuple[list[HistoryFile], list[str]]:
     """
     if not history.is_dir():
         raise UsageError(f"{history} is not a folder; `chiplog history add` makes a history.")
-    found: list[HistoryFile] = []
+    files: list[HistoryFile] = []
     unread: list[str] = []
     try:
         paths = list(_paths(history))
@@ -76,10 +76,10 @@ def history_files(history: Path) -> tuple[list[HistoryFile], list[str]]:
         ) from error
     for path in paths:
         try:
-            found.append(read_facts(path))
+            files.append(read_facts(path))
         except CorruptFile as error:
             unread.append(str(error))
-    return sorted(found, key=lambda file: (file.facts.time, file.facts.run_id)), unread
+    return sorted(files, key=lambda file: (file.facts.time, file.facts.run_id)), unread
 
 
 def _paths(history: Path) -> Iterator[Path]:

@@ -35,12 +35,18 @@ def parse_pair(text: str) -> tuple[str, str]:
     >>> parse_pair("n05,N09.cluster")
     ('n05', 'N09.cluster')
     """
-    one, comma, other = (part.strip() for part in text.partition(","))
-    if not comma or not one or not other or "," in other or short_name(one) == short_name(other):
+    first, comma, second = (part.strip() for part in text.partition(","))
+    if (
+        not comma
+        or not first
+        or not second
+        or "," in second
+        or short_name(first) == short_name(second)
+    ):
         raise UsageError(
             f"--pair: '{text}' is not understood; it accepts two nodes, such as n05,n09."
         )
-    return one, other
+    return first, second
 
 
 def streams_of_pairs(nodes: int) -> int:
@@ -65,12 +71,12 @@ def links_of(
     """
     key_of = dict(zip(names, node_keys(names), strict=True))
     if pair is not None:
-        kept, found, unread = of_each(
+        kept, slow_pairs, unread = of_each(
             runs, lambda file: _of_pair(read_rows(file, PAIR), key_of, pair)
         )
-        return kept, [_pair_series(found, kind, key_of, pair) for kind in KINDS], unread
+        return kept, [_pair_series(slow_pairs, kind, key_of, pair) for kind in KINDS], unread
     if link_class not in CLASSES:
-        known = ", ".join(f"{one} ({meaning})" for one, meaning in CLASSES.items())
+        known = ", ".join(f"{name} ({meaning})" for name, meaning in CLASSES.items())
         raise UsageError(f"--class: '{link_class}' is not known; it accepts {known}.")
     leaf_of = None if link_class == ALL else _leaves(runs, key_of)
     kept, medians, unread = of_each(
@@ -84,11 +90,11 @@ Ends = tuple[str, str]
 
 
 def _of_pair(
-    found: Mapping[Kind, FileRows], key_of: Mapping[str, str], pair: tuple[str, str]
+    by_kind: Mapping[Kind, FileRows], key_of: Mapping[str, str], pair: tuple[str, str]
 ) -> dict[Kind, dict[Ends, float]]:
     """How much slower the pairs of a pair's nodes are than the median pair, by kind."""
     wanted = {_key_in(key_of, name) for name in pair}
-    return {kind: _slowness_of(rows, kind, key_of, wanted) for kind, rows in found.items()}
+    return {kind: _slowness_of(rows, kind, key_of, wanted) for kind, rows in by_kind.items()}
 
 
 def _slowness_of(
@@ -101,8 +107,8 @@ def _slowness_of(
     slow = _slow(kind, rows.values - _median(rows.values))
     by_ends: dict[Ends, list[float]] = defaultdict(list)
     for place in np.flatnonzero(is_wanted & np.isfinite(slow)).tolist():
-        one, other = sorted((str(clients[place]), str(servers[place])))
-        by_ends[one, other].append(float(slow[place]))
+        client, server = sorted((str(clients[place]), str(servers[place])))
+        by_ends[client, server].append(float(slow[place]))
     return {ends: float(np.mean(values)) for ends, values in by_ends.items()}
 
 
@@ -115,46 +121,53 @@ def _keys(
 
 
 def _pair_series(
-    found: Sequence[Mapping[Kind, Mapping[Ends, float]]],
+    by_run: Sequence[Mapping[Kind, Mapping[Ends, float]]],
     kind: Kind,
     key_of: Mapping[str, str],
     pair: tuple[str, str],
 ) -> NodeSeries:
-    runs = [one.get(kind, {}) for one in found]
+    runs = [by_kind.get(kind, {}) for by_kind in by_run]
     first = sorted(_key_in(key_of, name) or "" for name in pair)
     all_ends = dict.fromkeys([(first[0], first[1]), *(ends for run in runs for ends in run)])
     if not any((first[0], first[1]) in run for run in runs):
         return NodeSeries(kind, (), np.zeros((len(runs), 0)), "pair")
     values = np.array([[run.get(ends, np.nan) for ends in all_ends] for run in runs])
-    shown = tuple(f"{one} with {other}" for one, other in [pair, *list(all_ends)[1:]])
+    shown = tuple(
+        f"{first_node} with {second_node}"
+        for first_node, second_node in [pair, *list(all_ends)[1:]]
+    )
     return NodeSeries(kind, shown, values, "pair")
 
 
 def _medians(
-    found: Mapping[Kind, FileRows],
+    by_kind: Mapping[Kind, FileRows],
     name: str,
     key_of: Mapping[str, str],
     leaf_of: Mapping[str, int] | None,
 ) -> dict[Kind, float]:
     """The median slowness of the pairs of a class, by kind; NaN without any."""
     if leaf_of is None:
-        return {kind: _slow(kind, _median(rows.values)) for kind, rows in found.items()}
+        return {kind: _slow(kind, _median(rows.values)) for kind, rows in by_kind.items()}
 
     def leaves(names: tuple[tuple[str, ...], IntArray] | None) -> IntArray:
         return np.array([leaf_of.get(key, -1) for key in _keys(names, key_of)], dtype=np.int64)
 
     medians = {}
-    for kind, rows in found.items():
-        one, other = leaves(rows.clients), leaves(rows.servers)
-        chosen = (one >= 0) & (other >= 0) & ((one == other) == (name == LEAF))
+    for kind, rows in by_kind.items():
+        client_leaves, server_leaves = leaves(rows.clients), leaves(rows.servers)
+        chosen = (
+            (client_leaves >= 0)
+            & (server_leaves >= 0)
+            & ((client_leaves == server_leaves) == (name == LEAF))
+        )
         medians[kind] = _slow(kind, _median(rows.values[chosen]))
     return medians
 
 
-def _class_series(found: Sequence[Mapping[Kind, float]], kind: Kind, name: str) -> NodeSeries:
-    values = np.array([[one.get(kind, np.nan)] for one in found])
+def _class_series(by_run: Sequence[Mapping[Kind, float]], kind: Kind, name: str) -> NodeSeries:
+    values = np.array([[by_kind.get(kind, np.nan)] for by_kind in by_run])
     if not np.isfinite(values).any():
-        return NodeSeries(kind, (), np.zeros((len(found), 0)), "class")
+        return NodeSeries(kind, (), np.zeros((len(by_run), 0)), "class")
     return NodeSeries(kind, (CLASSES[name],), values, "class")
 
 
@@ -162,9 +175,9 @@ def _leaves(runs: Sequence[HistoryFile], key_of: Mapping[str, str]) -> dict[str,
     """The leaf of each node, as the pairs of the newest run that can be read show it."""
     newest: dict[Kind, FileRows] = {}
     for run in reversed(runs):
-        _, found, _ = of_each([run], lambda file: read_rows(file, PAIR))
-        if found:
-            newest = found[0]
+        _, contents, _ = of_each([run], lambda file: read_rows(file, PAIR))
+        if contents:
+            newest = contents[0]
             break
     for kind, rows in newest.items():
         clients, servers = _keys(rows.clients, key_of), _keys(rows.servers, key_of)
@@ -172,8 +185,8 @@ def _leaves(runs: Sequence[HistoryFile], key_of: Mapping[str, str]) -> dict[str,
         number = {node: place for place, node in enumerate(nodes)}
         values = PairValues(
             tuple(nodes),
-            np.array([number[one] for one in clients.tolist()], dtype=np.int64),
-            np.array([number[one] for one in servers.tolist()], dtype=np.int64),
+            np.array([number[node_name] for node_name in clients.tolist()], dtype=np.int64),
+            np.array([number[node_name] for node_name in servers.tolist()], dtype=np.int64),
             np.exp(rows.values),
             kind,
             np.zeros(clients.size, dtype=np.int64),
@@ -195,7 +208,7 @@ def _median(values: FloatArray) -> float:
 def _key_in(key_of: Mapping[str, str], name: str) -> str | None:
     """The node that a user's name means; None where there is none."""
     keys = set(key_of.values())
-    return next((one for one in (name.lower(), short_name(name)) if one in keys), None)
+    return next((key for key in (name.lower(), short_name(name)) if key in keys), None)
 
 
 def _slow(kind: Kind, value: Slowness) -> Slowness:

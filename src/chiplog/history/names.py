@@ -27,5 +27,5 @@ def node_keys(names: Sequence[str]) -> list[str]:
     for name in names:
         if "." in name:
             domains.setdefault(short_name(name), set()).add(name.lower())
-    apart = {short for short, full in domains.items() if len(full) > 1}
-    return [name.lower() if short_name(name) in apart else short_name(name) for name in names]
+    ambiguous = {short for short, full in domains.items() if len(full) > 1}
+    return [name.lower() if short_name(name) in ambiguous else short_name(name) for name in names]

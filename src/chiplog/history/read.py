@@ -91,15 +91,15 @@ def of_each(
 ) -> tuple[list[HistoryFile], list[Found], list[str]]:
     """The runs that can be read, what `read` makes of each, and a sentence for each of the others."""
     kept: list[HistoryFile] = []
-    found: list[Found] = []
+    contents: list[Found] = []
     unread: list[str] = []
     for run in runs:
         try:
-            found.append(read(run))
+            contents.append(read(run))
             kept.append(run)
         except CorruptFile as error:
             unread.append(str(error))
-    return kept, found, unread
+    return kept, contents, unread
 
 
 def read_rows(run: HistoryFile, scope: str) -> dict[Kind, FileRows]:
@@ -129,12 +129,12 @@ def _checked(table: Any) -> Any:
     return table
 
 
-def _check_facts(facts: Any, told: RunFacts) -> None:
+def _check_facts(facts: Any, declared: RunFacts) -> None:
     """ValueError where columns say something else of the run than the file's metadata."""
     known = {
-        "run_id": told.run_id,
-        "target": told.target,
-        "time_utc": told.time.replace(microsecond=0),
+        "run_id": declared.run_id,
+        "target": declared.target,
+        "time_utc": declared.time.replace(microsecond=0),
     }
     for name, value in known.items():
         if facts[name].unique().to_pylist() not in ([value], []):

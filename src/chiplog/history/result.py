@@ -127,7 +127,7 @@ def judge_history(
     run, or without PyArrow; CorruptFile where no file can be read. Files that are broken or of another version are in
     `unread` of the result.
     """
-    if sum(one is not None for one in (node, pair, link_class)) > 1:
+    if sum(choice is not None for choice in (node, pair, link_class)) > 1:
         raise UsageError("--node, --pair and --class: give one of them at a time.")
     days = parse_days(against)
     ends = None if pair is None else parse_pair(pair)
@@ -137,15 +137,20 @@ def judge_history(
         runs, links, others = links_of(runs, names_in(nodes), ends, link_class)
         if not runs:
             raise CorruptFile(others[0])
-        most_nodes = max(len(one.nodes) for one in series)
+        most_nodes = max(len(kind_series.nodes) for kind_series in series)
         rows = _rows_of_links(runs, links, most_nodes, days, ends)
         return _result(runs, rows, days, unread + others)
-    streams = sum(len(one.nodes) for one in series)
-    rows = [row for one in series if one.nodes for row in _rows(one, streams, runs, days)]
+    streams = sum(len(kind_series.nodes) for kind_series in series)
+    rows = [
+        row
+        for kind_series in series
+        if kind_series.nodes
+        for row in _rows(kind_series, streams, runs, days)
+    ]
     if node is not None:
         rows = [row for row in rows if short_name(node) in (short_name(row.name), row.name.lower())]
         if not rows:
-            known = sorted({name for one in series for name in one.nodes})
+            known = sorted({name for kind_series in series for name in kind_series.nodes})
             more = f" and {len(known) - MOST_NAMED} more" if len(known) > MOST_NAMED else ""
             raise UsageError(
                 f"--node: no run of the last {2 * days:g} days has a node '{node}'; "
@@ -178,10 +183,10 @@ def rows_of(
     Errors as of `judge_history`.
     """
     runs, unread = runs_of(history, target, days)
-    kept, found, others = of_each(runs, lambda file: read_rows(file, NODE))
+    kept, rows, others = of_each(runs, lambda file: read_rows(file, NODE))
     if not kept:
         raise CorruptFile(others[0])
-    return kept, found, unread + others
+    return kept, rows, unread + others
 
 
 def series_of(nodes: Sequence[Mapping[Kind, FileRows]]) -> list[NodeSeries]:
@@ -248,7 +253,7 @@ def _changed(series: NodeSeries, change: NodeShift, runs: Sequence[HistoryFile])
     values = series.slowness[:, change.node]
     shift = float(np.nanmedian(values[change.since :])) - change.before
     sign = 1.0 if series.kind == "latency" else -1.0
-    ends = sorted(math.expm1(sign * (shift + one * change.half_width)) for one in (-1.0, 1.0))
+    ends = sorted(math.expm1(sign * (shift + side * change.half_width)) for side in (-1.0, 1.0))
     earlier = np.flatnonzero(np.isfinite(values[: change.since]))
     before = runs[int(earlier[-1])].facts.fingerprint
     return HistoryRow(

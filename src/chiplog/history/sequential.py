@@ -126,8 +126,8 @@ class _State:
         """Judges one run by those before it."""
         first = max(first, run - MOST_PAST)
         before = values[first:run]
-        own = np.arange(first, run)[:, None] >= self.level_since
-        before = before if own.all() else np.where(own, before, np.nan)
+        is_own_level = np.arange(first, run)[:, None] >= self.level_since
+        before = before if is_own_level.all() else np.where(is_own_level, before, np.nan)
         self.past = np.isfinite(before).sum(axis=0)
         is_judged = self.past >= LEAST_PAST
         self.threshold = np.full(values.shape[1], np.nan)
@@ -183,9 +183,9 @@ def _noise(before: FloatArray, alarms: float) -> tuple[FloatArray, FloatArray, f
     level = middle(before, axis=0)
     rest = before - level
     small = (count / (count - 1.0)) ** 0.5
-    own = MAD_TO_DEVIATION * middle(np.abs(rest), axis=0) * small
-    pooled = max(float(np.median(own)), 1e-6)
-    spread = np.sqrt((count * own**2 + POOLED_RUNS * pooled**2) / (count + POOLED_RUNS))
+    own_spread = MAD_TO_DEVIATION * middle(np.abs(rest), axis=0) * small
+    pooled = max(float(np.median(own_spread)), 1e-6)
+    spread = np.sqrt((count * own_spread**2 + POOLED_RUNS * pooled**2) / (count + POOLED_RUNS))
     scaled = rest / spread
     typical = float(np.median(count))
     of_level = np.pi / 2 / typical  # the level's own error, which a node's next runs share
@@ -203,10 +203,12 @@ def _correlation(scaled: FloatArray, runs: float) -> float:
     clipped = np.clip(scaled, -_CLIP, _CLIP)
     products, squares = clipped[1:] * clipped[:-1], clipped**2
     pairs = np.isfinite(products).sum()
-    found = float(np.nanmean(products) / max(float(np.nanmean(squares)), 1e-12)) if pairs else 0.0
-    found += (1 + 3 * found) / runs  # the level was estimated from the same runs
-    found += 1.64 / max(1.0, float(pairs)) ** 0.5
-    return float(min(max(found, 0.0), _MOST_CORRELATION))
+    correlation = (
+        float(np.nanmean(products) / max(float(np.nanmean(squares)), 1e-12)) if pairs else 0.0
+    )
+    correlation += (1 + 3 * correlation) / runs  # the level was estimated from the same runs
+    correlation += 1.64 / max(1.0, float(pairs)) ** 0.5
+    return float(min(max(correlation, 0.0), _MOST_CORRELATION))
 
 
 @lru_cache(maxsize=512)

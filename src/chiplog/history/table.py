@@ -58,12 +58,12 @@ SCHEMA = pa.schema(
 
 def check_columns(schema: pa.Schema) -> None:
     """Raises ValueError unless all columns are there, with their types."""
-    for one in SCHEMA:
-        place = schema.get_field_index(one.name)
+    for field in SCHEMA:
+        place = schema.get_field_index(field.name)
         if place < 0:
-            raise ValueError(f"it has not one column {one.name}")
-        if _plain(schema.field(place).type) != _plain(one.type):
-            raise ValueError(f"its column {one.name} has the type {schema.field(place).type}")
+            raise ValueError(f"it has not one column {field.name}")
+        if _plain(schema.field(place).type) != _plain(field.type):
+            raise ValueError(f"its column {field.name} has the type {schema.field(place).type}")
 
 
 def _plain(kind: pa.DataType) -> pa.DataType:
@@ -92,7 +92,7 @@ def tables_of(dataset: Dataset, verdict: MachineVerdict, facts: RunFacts) -> lis
     pairs = [
         pair_rows(facts, pair_values(dataset, kind), *_intervals(dataset, kind)) for kind in KINDS
     ]
-    return [one for one in (*nodes, *pairs) if one.num_rows]
+    return [table for table in (*nodes, *pairs) if table.num_rows]
 
 
 def node_rows(facts: RunFacts, kind: Kind, fit: PairFit) -> pa.Table:
@@ -173,7 +173,7 @@ def _table(facts: RunFacts, scope: str, kind: str, rows: int, **columns: pa.Arra
     }
     known = {**shared, **columns}
     return pa.table(
-        [known.get(one.name, pa.nulls(rows, one.type)) for one in SCHEMA], schema=SCHEMA
+        [known.get(field.name, pa.nulls(rows, field.type)) for field in SCHEMA], schema=SCHEMA
     )
 
 

@@ -112,13 +112,13 @@ def _write(stream: Any, tables: Sequence[pa.Table], facts: RunFacts) -> None:
         FINGERPRINT_KEY: json.dumps(dict(facts.fingerprint)).encode(),
     }
     schema = tables[0].schema.with_metadata({**metadata, CHECKSUM_KEY: checksum_of(metadata)})
-    floats = [one.name for one in schema if str(one.type) == "float"]
+    floats = [field.name for field in schema if str(field.type) == "float"]
     with pq.ParquetWriter(
         stream,
         schema,
         compression="zstd",
         compression_level=9,
-        use_dictionary=[one.name for one in schema if one.name not in floats],
+        use_dictionary=[field.name for field in schema if field.name not in floats],
         use_byte_stream_split=floats,
         write_page_checksum=True,
     ) as writer:

@@ -50,10 +50,10 @@ def analyse(name: str, dataset: Dataset, *, raw_file: str | None = None) -> Targ
 
 def _with_held_out(fit: Fit, comparison: Sequence[ModelRow]) -> Fit:
     """The fit with its error on held-out points, where the comparison has one."""
-    mine = (fit.model, fit.method, fit.statistic, fit.operation, fit.posting)
+    of_fit = (fit.model, fit.method, fit.statistic, fit.operation, fit.posting)
     for row in comparison:
         judged = (row.model, row.method, row.statistic, row.operation, row.posting)
-        if judged == mine and not row.in_sample:
+        if judged == of_fit and not row.in_sample:
             return replace(fit, held_out=row.error)
     return fit
 
@@ -77,14 +77,14 @@ def _changes(dataset: Dataset) -> tuple[tuple[ReportedChanges, ...], tuple[Chang
 
     Where only slopes change there is no protocol change, but a border of regimes: fits find these.
     """
-    if all(one.pattern == "pairs" for one in dataset.series):
+    if all(one_series.pattern == "pairs" for one_series in dataset.series):
         return (), ()
-    found = find_changes(dataset)
+    changes = find_changes(dataset)
     series = tuple(
         ReportedChanges(series_changes.label, series_changes.changes)
-        for series_changes in found.series
+        for series_changes in changes.series
     )
-    return series, tuple(change for change in found.consensus if change.kind != "slope")
+    return series, tuple(change for change in changes.consensus if change.kind != "slope")
 
 
 def _comparison(
@@ -98,13 +98,13 @@ def _comparison(
     dataset = next(iter(dataset.by_way().values()), dataset)
     if _of_one_number_of_pairs(dataset):
         return (), ()
-    found = [
+    judgements = [
         judge_models(dataset, default_models(dataset), boundaries=changes, statistic=statistic)
         for statistic in _statistics(dataset)
     ]
     return (
-        tuple(row for model_rows in found for row in model_rows.rows),
-        tuple(left_out for judged in found for left_out in judged.left_out),
+        tuple(row for model_rows in judgements for row in model_rows.rows),
+        tuple(left_out for judged in judgements for left_out in judged.left_out),
     )
 
 

@@ -121,8 +121,8 @@ def with_many(
         name = f"{report.name} with {ranks} ranks, {pattern}"
         try:
             visits_seconds = SHARES[pattern] * options.seconds
-            left = max(0.0, options.until - time.monotonic() - took_seconds)
-            least_first = min(LEAST_FIRST_SECONDS, left)
+            seconds_left = max(0.0, options.until - time.monotonic() - took_seconds)
+            least_first = min(LEAST_FIRST_SECONDS, seconds_left)
             limits = all_within(visits_seconds, options.seconds, report.name, least_first)
             measure(
                 report.name,
@@ -164,8 +164,8 @@ def with_many(
 
 def in_all_ways(plan: PlanOptions, header: Mapping[str, object]) -> PlanOptions:
     """The plan over every operation and posting that the transport of a run's `header` has."""
-    found = header.get("capabilities")
-    capabilities = found if isinstance(found, Mapping) else {}
+    listed = header.get("capabilities")
+    capabilities = listed if isinstance(listed, Mapping) else {}
     has = {name for name, value in capabilities.items() if value}
     sizes = plan.sizes
     if "atomics" in has:
@@ -183,8 +183,8 @@ def ranks_of(header: Mapping[str, object], asked: int | None, *, launched: bool)
 
     A launcher's own number is the most there can be.
     """
-    found = header.get("ranks")
-    running = found if isinstance(found, int) else 2
+    counted = header.get("ranks")
+    running = counted if isinstance(counted, int) else 2
     if launched:
         return running if asked is None else min(asked, running)
     return max(2, usable_cores(), running) if asked is None else asked

@@ -130,7 +130,7 @@ def run(
 
     report = report_input(reports, command=command, seconds=time.monotonic() - began)
     failures = [
-        f"{one.name}: {one.failure}" for target in reports for one in target.runs if one.failure
+        f"{part.name}: {part.failure}" for target in reports for part in target.runs if part.failure
     ]
     failures += [f"{target}: {over} it could be analysed: {kept}." for target in too_late]
     files: tuple[Path, ...] = ()
@@ -191,8 +191,8 @@ class _TimeLeft:
 
     def for_measuring(self, targets: int) -> float:
         """Seconds for measuring the next of so many targets."""
-        left = (self._until - time.monotonic()) / targets
-        return max(self._least, left - self._analysis)
+        seconds_left = (self._until - time.monotonic()) / targets
+        return max(self._least, seconds_left - self._analysis)
 
     def analysed(self, seconds: float) -> None:
         """Takes in how long the analysis of a target took."""
@@ -258,6 +258,6 @@ def _write(report: ReportInput, directory: Path) -> tuple[Path, ...]:
     )
     write_report(report, html)
     write_report(report, markdown)
-    fits = tuple(fit for target in report.targets for one in target.runs for fit in one.fits)
+    fits = tuple(fit for target in report.targets for part in target.runs for fit in part.fits)
     write_model(model, fits)
     return html, markdown, model

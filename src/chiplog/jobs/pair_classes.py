@@ -24,7 +24,10 @@ def read_pair_classes(path: str | os.PathLike[str], schedule: Schedule) -> PairC
     where = Where(os.fspath(path))
     content: Any = as_object(parse_json(read_text(path).encode(), where), where)
     try:
-        classes = tuple(_protocols(one, Path(path).parent, schedule) for one in content["classes"])
+        classes = tuple(
+            _protocols(class_content, Path(path).parent, schedule)
+            for class_content in content["classes"]
+        )
         groups = _groups(content, schedule.ranks)
         between = _between(content, max(groups) + 1, len(classes))
     except (KeyError, TypeError, ValueError, OverflowError, AttributeError) as error:
@@ -35,14 +38,14 @@ def read_pair_classes(path: str | os.PathLike[str], schedule: Schedule) -> PairC
 
 
 def _protocols(
-    one: Mapping[str, Any], directory: Path, schedule: Schedule
+    class_content: Mapping[str, Any], directory: Path, schedule: Schedule
 ) -> tuple[Protocol | MessageTimes, ...]:
     """From a model file, or from numbers in ns."""
-    if "model" in one:
-        fitted = fitted_parameters(directory / one["model"], one.get("target"))
+    if "model" in class_content:
+        fitted = fitted_parameters(directory / class_content["model"], class_content.get("target"))
         return fitted.in_the_middle(schedule).protocols
-    numbers = {name: one[name] for name in ("L", "o", "g", "G")}
-    return (Protocol.from_ns(**numbers, O=one.get("O", 0)),)
+    numbers = {name: class_content[name] for name in ("L", "o", "g", "G")}
+    return (Protocol.from_ns(**numbers, O=class_content.get("O", 0)),)
 
 
 def _groups(content: Mapping[str, Any], ranks: int) -> tuple[int, ...]:

@@ -63,7 +63,7 @@ def _rejected(row: Prediction) -> tuple[Paragraph, ...]:
     return (Paragraph(line(bad("Not to be relied on"), f": {row.rejected}.")),)
 
 
-def _winners(found: Sequence[Reign]) -> Table:
+def _winners(reigns_shown: Sequence[Reign]) -> Table:
     columns = (
         Column(line("Ranks"), numeric=True),
         Column(line("Verdict")),
@@ -73,7 +73,7 @@ def _winners(found: Sequence[Reign]) -> Table:
         "Unclear: the intervals overlap, or a time is only a bound, so that any of the algorithms "
         "named may be fastest. Ranks between two rows were not tried."
     )
-    return Table(caption, columns, tuple(_winners_row(reign) for reign in found))
+    return Table(caption, columns, tuple(_winners_row(reign) for reign in reigns_shown))
 
 
 def _winners_row(reign: Reign) -> tuple[Inline, ...]:
@@ -102,15 +102,15 @@ def _figure(rows: Sequence[Prediction]) -> Figure:
 
 
 def _trace(rows: Sequence[Prediction], algorithm: str, colour: str) -> Trace:
-    mine = [row for row in rows if row.algorithm == algorithm]
+    of_algorithm = [row for row in rows if row.algorithm == algorithm]
     return Trace(
         "lower bound" if algorithm == LOWER_BOUND else algorithm,
         "line",
         colour,
-        [row.ranks for row in mine],
-        [row.seconds for row in mine],
-        low=[row.low for row in mine],
-        high=[row.high for row in mine],
+        [row.ranks for row in of_algorithm],
+        [row.seconds for row in of_algorithm],
+        low=[row.low for row in of_algorithm],
+        high=[row.high for row in of_algorithm],
     )
 
 

@@ -23,9 +23,9 @@ class Refine:
         """The next request, after the answer to the one before was taken in."""
         if self._refiner is None:
             grid = before_follow_ups(dataset)
-            self._of_grid = found = find_changes(grid)
+            self._of_grid = changes = find_changes(grid)
             self._refiner = Refiner(
-                grid, found.consensus, suspects=found.suspects, first_id=next_id
+                grid, changes.consensus, suspects=changes.suspects, first_id=next_id
             )
         elif self._asked is not None:
             wanted = self._asked.id

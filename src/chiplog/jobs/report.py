@@ -65,21 +65,21 @@ def joined(targets: Sequence[TargetReport]) -> list[TargetReport]:
         for target in targets
         if (pattern := _only_pattern(target.dataset)) is not None
     }
-    found = [target for target in targets if id(target) not in parts]
+    joined_targets = [target for target in targets if id(target) not in parts]
     for target in targets:
         pattern = parts.get(id(target))
         if pattern is None:
             continue
         place = next(
-            (i for i, main in enumerate(found) if _takes(main, target.name, pattern)), None
+            (i for i, main in enumerate(joined_targets) if _takes(main, target.name, pattern)), None
         )
         if place is None:
-            found.append(target)
+            joined_targets.append(target)
         elif pattern == ONE_TO_MANY:
-            found[place] = replace(found[place], one_to_many=target)
+            joined_targets[place] = replace(joined_targets[place], one_to_many=target)
         else:
-            found[place] = replace(found[place], pairs=target)
-    return found
+            joined_targets[place] = replace(joined_targets[place], pairs=target)
+    return joined_targets
 
 
 def _takes(main: TargetReport, name: str, pattern: str) -> bool:
@@ -100,16 +100,18 @@ def report_input(
     targets: Sequence[TargetReport], *, command: Sequence[str] = (), seconds: float | None = None
 ) -> ReportInput:
     """The input of a report on `targets`; `seconds` is the wall-clock time of all that led to it."""
-    series = [one for target in targets for run in target.runs for one in run.dataset.series]
-    measured = sum(one.elapsed_seconds for one in series)
+    series = [
+        one_series for target in targets for run in target.runs for one_series in run.dataset.series
+    ]
+    measured = sum(one_series.elapsed_seconds for one_series in series)
     return ReportInput(
         title=TITLE,
         targets=tuple(targets),
         created=datetime.now(UTC).isoformat(timespec="seconds"),
         command=tuple(command),
         cost=Cost(
-            sum(one.messages for one in series),
-            sum(one.bytes_sent for one in series),
+            sum(one_series.messages for one_series in series),
+            sum(one_series.bytes_sent for one_series in series),
             measured if seconds is None else seconds,
         ),
         versions=(
@@ -144,9 +146,9 @@ def target_reports(file: str | os.PathLike[str]) -> tuple[TargetReport, ...]:
         name = str(dataset.header["target"])
         parts = {None: dataset} if _only_pattern(dataset) else by_part(dataset)
         return tuple(
-            one
+            target_report
             for part, series in parts.items()
-            for one in _of_path(f"{name}, {part}" if part else name, series, str(path))
+            for target_report in _of_path(f"{name}, {part}" if part else name, series, str(path))
         )
     fits = read_model(path)
     transport = fits[0].transport if fits else "unknown"

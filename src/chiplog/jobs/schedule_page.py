@@ -49,8 +49,8 @@ def timeline(schedule: Schedule, simulation: Simulation) -> Timeline:
     arrows: list[Arrow] = []
     for start_ps, end_ps, operation, work in simulation.busy.tolist():
         start, end = start_ps / PS_PER_SECOND, end_ps / PS_PER_SECOND
-        one = schedule.operations[operation]
-        rank, peer = int(one["rank"]), int(one["peer"])
+        record = schedule.operations[operation]
+        rank, peer = int(record["rank"]), int(record["peer"])
         text = schedule.describe(operation)
         if work == RECEIVING:
             spans.append(BusySpan(peer, start, end, "receive", f"rank {peer} receives {text}"))

@@ -70,10 +70,10 @@ class FittedParameters:
         self._refuse_endless(space.symbols, times.evaluate)
         simulation = times.in_the_middle(trace=trace)
         if simulation.events > MOST_EVENTS and space.symbols:
-            found = _span_of_corners(times)
+            span = _span_of_corners(times)
         else:
-            found = space.span(times.evaluate, refuse=False)
-        wide = with_model_error(found, model_error(self.fit, times.sizes))
+            span = space.span(times.evaluate, refuse=False)
+        wide = with_model_error(span, model_error(self.fit, times.sizes))
         makespan = simulation.makespan_ps
         low, high = (round(end * PS_PER_SECOND) for end in (wide.low, wide.high))
         return Range(simulation, min(low, makespan), max(high, makespan))
@@ -82,8 +82,8 @@ class FittedParameters:
         """UsageError, naming the parameter, where one that nothing bounds decides the result."""
         unlimited = [
             place
-            for place, (one, symbol) in enumerate(symbols)
-            if self._speaker.regimes[one].is_unlimited(symbol)
+            for place, (regime, symbol) in enumerate(symbols)
+            if self._speaker.regimes[regime].is_unlimited(symbol)
         ]
         for place in unlimited:
             points = np.full((2, len(symbols)), 0.5)
@@ -122,5 +122,5 @@ def _span_of_corners(times: ScheduleTimes) -> AnswerSpan:
     corners = first_points(len(symbols), ties)[: 1 + 2 ** min(len(kinds), MOST_KINDS)]
     seconds = times.evaluate(corners, False)[:, 0]
     ends = corners[[int(np.argmin(seconds)), int(np.argmax(seconds))]]
-    found = times.evaluate(ends, True)
-    return AnswerSpan(float(seconds[0]), float(found[0].min()), float(found[1].max()))
+    both_ends = times.evaluate(ends, True)
+    return AnswerSpan(float(seconds[0]), float(both_ends[0].min()), float(both_ends[1].max()))

@@ -104,10 +104,10 @@ class Compilation:
 
 def include_flags(native: Path) -> tuple[str, ...]:
     """Where the sources in `native` find headers; RunFailed where nlohmann-json is missing."""
-    found = importlib.util.find_spec("nlohmann_json")
-    if found is None or found.origin is None:
+    package = importlib.util.find_spec("nlohmann_json")
+    if package is None or package.origin is None:
         raise RunFailed("building needs the package nlohmann-json; install chiplog again.")
-    json_include = Path(found.origin).parent / "include"
+    json_include = Path(package.origin).parent / "include"
     return (f"-I{native / 'include'}", f"-I{native / 'src'}", "-isystem", str(json_include))
 
 

@@ -50,14 +50,14 @@ def deadline(at: float) -> Iterator[None]:
         signal.setitimer(signal.ITIMER_REAL, 0.0)
         signal.signal(signal.SIGALRM, previous if previous is not None else signal.SIG_DFL)
         if left_before > 0.0:
-            left = left_before - (time.monotonic() - began)
-            signal.setitimer(signal.ITIMER_REAL, max(left, 1e-6), again_before)
+            seconds_left = left_before - (time.monotonic() - began)
+            signal.setitimer(signal.ITIMER_REAL, max(seconds_left, 1e-6), again_before)
 
 
 def _earlier(seconds: float) -> float:
     """`seconds`, or what is left of the timer that runs already; above 0, which would stop it."""
-    left, _ = signal.getitimer(signal.ITIMER_REAL)
-    return max(min(seconds, left) if left > 0.0 else seconds, 1e-6)
+    seconds_left, _ = signal.getitimer(signal.ITIMER_REAL)
+    return max(min(seconds, seconds_left) if seconds_left > 0.0 else seconds, 1e-6)
 
 
 def raise_out_of_time(number: int, frame: FrameType | None) -> None:

@@ -47,21 +47,21 @@ def _facts() -> Iterator[DoctorFact]:
 def _of_the_probe() -> Iterator[DoctorFact]:
     try:
         probe = base_probe()
-        found, (known, not_built) = clock_and_machine(probe), all_transports(probe)
+        facts, (known, not_built) = clock_and_machine(probe), all_transports(probe)
     except ChiplogError as error:
         yield DoctorFact("probe", f"unusable: {error}", "install chiplog again.")
         return
     yield DoctorFact("probe", str(probe))
-    machine = found.get("machine", {})
+    machine = facts.get("machine", {})
     for name, key in (("cpu", "cpu_model"), ("kernel", "kernel"), ("governor", "governor")):
         yield DoctorFact(name, str(machine.get(key) or "not visible"))
     yield DoctorFact("hypervisor", str(machine.get("hypervisor") or "none seen"))
-    yield _clock(found)
+    yield _clock(facts)
     yield from map(_transport, known)
     for absent in not_built:
         remedy = f"it needs {absent.needs} when the probe is built: then install chiplog again."
         yield DoctorFact("transport", f"{absent.name}: not built", remedy)
-    for warning in found.get("warnings", []):
+    for warning in facts.get("warnings", []):
         yield _noise(warning)
 
 
@@ -97,8 +97,8 @@ def _first_line(path: Path) -> str:
         return ""
 
 
-def _clock(found: Mapping[str, Any]) -> DoctorFact:
-    clock = found.get("clock", {})
+def _clock(facts: Mapping[str, Any]) -> DoctorFact:
+    clock = facts.get("clock", {})
     value = (
         f"{clock.get('name')}, steps of {clock.get('resolution_ns', 0.0):.1f} ns, "
         f"a pair of reads takes {clock.get('overhead_ns', 0.0):.1f} ns"
@@ -106,7 +106,7 @@ def _clock(found: Mapping[str, Any]) -> DoctorFact:
     if clock.get("frequency_hz"):
         error = clock.get("frequency_relative_error") or 0.0
         value += f", {clock['frequency_hz'] / 1e9:.4f} GHz known to {error:.1e}"
-    why_not = found.get("why_no_counter")
+    why_not = facts.get("why_no_counter")
     if why_not:
         return DoctorFact("clock", f"{value}; no cycle counter: {why_not}", "expect coarser times.")
     return DoctorFact("clock", value)

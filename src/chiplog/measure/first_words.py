@@ -21,9 +21,9 @@ _PLACE = re.compile(r"^(\[[^\]\s]+\] )?\w+ \([^()\s]+:\d+\): ")
 
 def first_words(text: str) -> str:
     """The first sentence that tells what is wrong, else the first that there is; empty where nothing was said."""
-    found = [sentence for sentence in _sentences(text) if any(map(str.isalpha, sentence))]
-    telling = [sentence for sentence in found if _TELLING.search(sentence)]
-    return _short((telling or found or [""])[0])
+    sentences = [sentence for sentence in _sentences(text) if any(map(str.isalpha, sentence))]
+    telling = [sentence for sentence in sentences if _TELLING.search(sentence)]
+    return _short((telling or sentences or [""])[0])
 
 
 def _sentences(text: str) -> Iterator[str]:

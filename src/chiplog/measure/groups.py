@@ -30,7 +30,7 @@ def between_groups(request: Request, header: Header, *, every: bool) -> Request:
     if not groups:
         return request
     chosen = groups if every else groups[:1]
-    series = (one for asked in request.series for one in _between(asked, chosen))
+    series = (placed for asked in request.series for placed in _between(asked, chosen))
     return replace(request, series=tuple(series))
 
 
@@ -72,7 +72,7 @@ def _notes(header: Header, options: PlanOptions) -> Iterator[dict[str, Any]]:
             "unit": "placement",
             "remedy": NOT_BY_THE_LAUNCHER if header.get("placement") == LAUNCHER else MORE_SOCKETS,
         }
-    pairs = max((one["pairs"] for one in header.get("pair_groups", ())), default=None)
+    pairs = max((group["pairs"] for group in header.get("pair_groups", ())), default=None)
     if PAIRS in options.patterns and pairs is not None and pairs < options.ranks // 2:
         yield {
             "fact": "no two groups of ranks have half of the ranks each, so there are fewer pairs",

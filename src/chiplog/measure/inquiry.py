@@ -53,24 +53,27 @@ def all_transports(
     answer = ask(asked, "--list")
     try:
         return (
-            tuple(_transport(one) for one in answer["transports"]),
-            tuple(NotBuilt(one["name"], one["needs"]) for one in answer.get("not_built", ())),
+            tuple(_transport(listed) for listed in answer["transports"]),
+            tuple(
+                NotBuilt(missing["name"], missing["needs"])
+                for missing in answer.get("not_built", ())
+            ),
         )
     except (KeyError, TypeError) as error:
         raise RunFailed(f"{asked} --list answers without {error}.") from error
 
 
 def _transport(listed: Mapping[str, Any]) -> TransportFacts:
-    found = listed.get("availability", {})
+    availability = listed.get("availability", {})
     return TransportFacts(
         listed["name"],
         listed["summary"],
         listed["options"],
         listed["capabilities"],
-        found.get("usable", True),
-        found.get("why", ""),
-        tuple(found.get("choices", ())),
-        found.get("remedy", ""),
+        availability.get("usable", True),
+        availability.get("why", ""),
+        tuple(availability.get("choices", ())),
+        availability.get("remedy", ""),
     )
 
 

@@ -48,7 +48,8 @@ def known_transports() -> tuple[KnownTransport, ...]:
     built, not_built = all_transports()
     mpi = KnownTransport(MPI, MPI_SUMMARY, MPI_OPERATIONS, (NORMAL, LIST))
     missing = tuple(
-        KnownTransport(one.name, f"not built: needs {one.needs}", (), ()) for one in not_built
+        KnownTransport(absent.name, f"not built: needs {absent.needs}", (), ())
+        for absent in not_built
     )
     return (*map(_known, built), mpi, *missing)
 

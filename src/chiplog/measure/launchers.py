@@ -142,10 +142,10 @@ def explain_start(words: Sequence[str], probe: BuiltProbe, sentence: str) -> str
         return f"{sentence} {why}: try srun --mpi=pmix{_offered_by_slurm(words[0])}."
     if not alone:
         return sentence
-    own = f" ({probe.mpi.launcher})" if probe.mpi.launcher else ""
+    launcher = f" ({probe.mpi.launcher})" if probe.mpi.launcher else ""
     return (
         f"{sentence} Each process took itself for the only rank if {words[0]} belongs to another MPI than the "
-        f"probe's, {probe.mpi}: use that one's launcher{own}."
+        f"probe's, {probe.mpi}: use that one's launcher{launcher}."
     )
 
 

@@ -36,11 +36,15 @@ class LongerDelays:
         grid = dataset.select(purpose=GRID).series
         gaps = TrainGaps(grid)
         missing: dict[tuple[str, str, int], bool] = {}
-        for one in grid:
-            gap = gaps.at(kind_of(one)) if one.pattern == TRAINS and shows_overhead(one) else None
+        for one_series in grid:
+            gap = (
+                gaps.at(kind_of(one_series))
+                if one_series.pattern == TRAINS and shows_overhead(one_series)
+                else None
+            )
             if gap is not None:
-                place = (one.operation, one.posting, one.message_bytes)
-                is_short = not gap.is_surely_below(one.delay_seconds)
+                place = (one_series.operation, one_series.posting, one_series.message_bytes)
+                is_short = not gap.is_surely_below(one_series.delay_seconds)
                 missing[place] = missing.get(place, True) and is_short
 
         def is_missing(series: SeriesRequest) -> bool:
@@ -50,11 +54,13 @@ class LongerDelays:
                 and series.delay_ns != 0
             )
 
-        left = seconds_of(self._options) - sum(one.elapsed_seconds for one in grid)
+        seconds_left = seconds_of(self._options) - sum(
+            measured.elapsed_seconds for measured in grid
+        )
         return self._visits.again(
             lambda request: any(map(is_missing, request.series)),
             grid,
             next_id,
-            seconds=min(left, self._limits.seconds_for_visits),
-            volume=self._options.budget_bytes - sum(one.bytes_sent for one in grid),
+            seconds=min(seconds_left, self._limits.seconds_for_visits),
+            volume=self._options.budget_bytes - sum(measured.bytes_sent for measured in grid),
         )

@@ -59,8 +59,8 @@ def forwarding(words: Sequence[str], meeting: Meeting) -> list[str]:
     name = Path(words[0]).name.partition(".")[0]  # Debian's is mpirun.openmpi
     if name not in ("mpirun", "mpiexec", "orterun", "prterun") or not _is_open_mpi(words[0]):
         return list(words)
-    told = [word for name in (SECRET_VARIABLE, *meeting.environment) for word in ("-x", name)]
-    return [words[0], *told, *words[1:]]
+    exports = [word for name in (SECRET_VARIABLE, *meeting.environment) for word in ("-x", name)]
+    return [words[0], *exports, *words[1:]]
 
 
 def _is_open_mpi(launcher: str) -> bool:

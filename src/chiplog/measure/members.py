@@ -39,8 +39,8 @@ class Members:
             number: known[number] if number in known else self._is_member(number)
             for number in numbers
         }
-        states = {one: _state(one) for one, carries in self._carries.items() if carries}
-        return {one: state for one, state in states.items() if state not in ("", "Z", "X")}
+        states = {process: _state(process) for process, carries in self._carries.items() if carries}
+        return {process: state for process, state in states.items() if state not in ("", "Z", "X")}
 
     def _is_member(self, process: int) -> bool:
         try:

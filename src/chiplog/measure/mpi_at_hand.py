@@ -17,16 +17,22 @@ def find_mpi(kind: str | None, mpi: str | None, launcher: str | None) -> Mpi:
     """
     if mpi is not None:
         return identify_mpi(mpi)
-    known = [one for one in find_mpis() if kind in (None, one.kind) and not one.simulated]
+    known = [
+        candidate
+        for candidate in find_mpis()
+        if kind in (None, candidate.kind) and not candidate.simulated
+    ]
     first = shutil.which(launcher_words(launcher)[0]) if launcher else None
-    beside = [one for one in known if first and one.mpicxx.parent == Path(first).parent]
-    exact = [one for one in beside if first and _is_launcher_of(Path(first), one)]
-    found = exact or beside or known
-    if not found:
+    beside = [
+        candidate for candidate in known if first and candidate.mpicxx.parent == Path(first).parent
+    ]
+    exact = [candidate for candidate in beside if first and _is_launcher_of(Path(first), candidate)]
+    chosen = exact or beside or known
+    if not chosen:
         raise UsageError(
             f"--mpi: no {kind or 'MPI'} was found here; name its C++ compiler, such as mpicxx."
         )
-    return found[0]
+    return chosen[0]
 
 
 def _is_launcher_of(path: Path, mpi: Mpi) -> bool:

@@ -92,10 +92,10 @@ class Mpi:
 
 def find_mpis() -> tuple[Mpi, ...]:
     """The MPIs whose wrappers are in this Python environment or on PATH, each once; simulated ones come last."""
-    found: dict[tuple[str, str, str], Mpi] = {}
+    mpis: dict[tuple[str, str, str], Mpi] = {}
     for mpi in _identified():
-        found.setdefault((mpi.kind, mpi.version, mpi.command), mpi)
-    return tuple(sorted(found.values(), key=lambda mpi: mpi.simulated))
+        mpis.setdefault((mpi.kind, mpi.version, mpi.command), mpi)
+    return tuple(sorted(mpis.values(), key=lambda mpi: mpi.simulated))
 
 
 def first_mpi() -> Mpi | None:

@@ -55,16 +55,16 @@ def imprecise_points(
             delay.between,
         )
         groups[kind].append(delay)
-    found: dict[tuple[str, int], float] = {}
+    widths: dict[tuple[str, int], float] = {}
     for members in groups.values():
         pattern, message_bytes = members[0].pattern, members[0].message_bytes
         samples = np.sort(np.concatenate([member.seconds for member in members]))
         step = resolution_seconds / min(member.batch for member in members)
         width = _half_width(samples, step)
-        worst = found.get((pattern, message_bytes), 0.0)
+        worst = widths.get((pattern, message_bytes), 0.0)
         if width > relative_half_width and width > worst:
-            found[pattern, message_bytes] = width
-    return tuple(Imprecise(*point, width) for point, width in found.items())
+            widths[pattern, message_bytes] = width
+    return tuple(Imprecise(*point, width) for point, width in widths.items())
 
 
 def _half_width(ordered: NDArray[np.float64], step: float) -> float:

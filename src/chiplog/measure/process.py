@@ -80,8 +80,8 @@ class ProcessGroup:
         """
         now = time.monotonic()
         states = self._members.states()
-        stopped = [one for one, state in states.items() if state in members.STOPPED]
-        self._stopped_since = {one: self._stopped_since.get(one, now) for one in stopped}
+        stopped = [number for number, state in states.items() if state in members.STOPPED]
+        self._stopped_since = {number: self._stopped_since.get(number, now) for number in stopped}
         for process, since in self._stopped_since.items():
             if now - max(since, begin) >= seconds:
                 return f"{process} ({_name(process)})"

@@ -17,7 +17,9 @@ def process_start() -> float:
         after_name = STAT.read_text().rpartition(")")[2].split()
         since_boot = int(after_name[START_FIELD - 3]) / os.sysconf("SC_CLK_TCK")
         # Another process may run between the two clocks' readings, which makes the difference smaller.
-        apart = max(time.monotonic() - time.clock_gettime(time.CLOCK_BOOTTIME) for _ in range(5))
+        difference = max(
+            time.monotonic() - time.clock_gettime(time.CLOCK_BOOTTIME) for _ in range(5)
+        )
     except (OSError, ValueError, IndexError, AttributeError):
         return time.monotonic()
-    return min(time.monotonic(), since_boot + apart)
+    return min(time.monotonic(), since_boot + difference)

@@ -114,12 +114,12 @@ class ProgressBar:
         seconds_left = self.seconds_left(now)
         over = now - self._began
         share = over / max(over + seconds_left, 1e-9)
-        left = f"{seconds_left:.0f} s left"
+        left_text = f"{seconds_left:.0f} s left"
         if self._bar is None or self._task is None:
-            print(f"chiplog: {self._title} {what}: {share:.0%} done, {left}", file=sys.stderr)
+            print(f"chiplog: {self._title} {what}: {share:.0%} done, {left_text}", file=sys.stderr)
             return
         self._bar.update(
-            self._task, completed=share, description=f"{self._title} {what}", left=left
+            self._task, completed=share, description=f"{self._title} {what}", left=left_text
         )
         self._bar.refresh()
 

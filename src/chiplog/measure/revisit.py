@@ -100,14 +100,14 @@ def _met(series: Sequence[Series]) -> _Met:
     """What each state has met of the grid; nothing is missing where there are no indicators."""
     state = states_of(series).of_record
     records: dict[int, list[Series]] = defaultdict(list)
-    for one in series:
-        if one.tag.get("purpose") == GRID:
-            records[one.record_id].append(one)
-    found = _Met()
+    for one_series in series:
+        if one_series.tag.get("purpose") == GRID:
+            records[one_series.record_id].append(one_series)
+    met = _Met()
     for number, record in records.items():
         if number in state:
             kind = kind_of(record)
-            found.kinds[state[number]].add(kind)
-            found.all_kinds.add(kind)
-            found.now = state[number]
-    return found
+            met.kinds[state[number]].add(kind)
+            met.all_kinds.add(kind)
+            met.now = state[number]
+    return met

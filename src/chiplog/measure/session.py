@@ -265,19 +265,19 @@ class Session:
             if killed
             else f"ended {f'with exit code {code}' if code is not None else 'its output'} before it had answered"
         )
-        own = self._own_words()
-        if own:
-            return kind(f"{own} (the probe {end}).")
-        told = _KILLED_RANK.search(self._all_words())
-        if told and not killed and (name := _signal_of(-int(told[1]))):
+        own_words = self._own_words()
+        if own_words:
+            return kind(f"{own_words} (the probe {end}).")
+        rank_signal = _KILLED_RANK.search(self._all_words())
+        if rank_signal and not killed and (name := _signal_of(-int(rank_signal[1]))):
             return RunFailed(f"a rank was killed by {name} (its launcher {end}).")
         return kind(f"the probe {end}.{self._said()}")
 
     def _own_words(self) -> str:
         """What the ranks themselves said on standard error: rank 0's first sentence, else the first of another one."""
-        found = _OWN_WORDS.findall(self._stderr.decode(errors="replace"))
-        of_rank_0 = [words for rank, words in found if not rank]
-        of_others = [f"{rank}{words}" for rank, words in found if rank]
+        words_of_ranks = _OWN_WORDS.findall(self._stderr.decode(errors="replace"))
+        of_rank_0 = [words for rank, words in words_of_ranks if not rank]
+        of_others = [f"{rank}{words}" for rank, words in words_of_ranks if rank]
         return (of_rank_0 or of_others or [""])[0].strip().rstrip(".")
 
     def _said(self) -> str:

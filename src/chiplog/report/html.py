@@ -126,15 +126,15 @@ def _escaped(text: str) -> str:
 
 
 def _plots(sections: tuple[Section, ...]) -> list[Plot]:
-    found: list[Plot] = []
+    plots: list[Plot] = []
     for section in sections:
         for block in section.blocks:
             of_block = block.figures if isinstance(block, Panels) else (block,)
             for figure in of_block:
                 if isinstance(figure, Figure):
-                    found += [figure.plot, *([figure.below] if figure.below is not None else [])]
-        found.extend(_plots(section.sections))
-    return found
+                    plots += [figure.plot, *([figure.below] if figure.below is not None else [])]
+        plots.extend(_plots(section.sections))
+    return plots
 
 
 def _contents_item(section: Section) -> str:
@@ -281,14 +281,14 @@ def _plot(plot: Plot) -> str:
     return f'<div class="plot" data-plot="{plot.identifier}">{WITHOUT_SCRIPT}</div>'
 
 
-def _panel(one: Figure | HeatMap | Matrix) -> str:
-    match one:
+def _panel(panel: Figure | HeatMap | Matrix) -> str:
+    match panel:
         case Figure():
-            return _figure(one, titled=True)
+            return _figure(panel, titled=True)
         case HeatMap():
-            return _heat_map(one)
+            return _heat_map(panel)
         case Matrix():
-            return _matrix(one)
+            return _matrix(panel)
 
 
 def _heat_map(shown: HeatMap) -> str:

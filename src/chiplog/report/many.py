@@ -25,13 +25,13 @@ def run_of(target: TargetReport, pattern: str) -> TargetReport | None:
 
 def opening(run: TargetReport) -> list[Block]:
     """What must be known before any number: a failure, more ranks than CPUs."""
-    told: list[Block] = []
+    blocks: list[Block] = []
     if run.failure:
-        told.append(Paragraph(line(bad(f"This part failed: {run.failure}"))))
+        blocks.append(Paragraph(line(bad(f"This part failed: {run.failure}"))))
     crowded = oversubscription(run.dataset.header)
     if crowded is not None:
-        told.append(Paragraph(line(Span(crowded.sentence(), Style.BAD, "oversubscribed"))))
-    return told
+        blocks.append(Paragraph(line(Span(crowded.sentence(), Style.BAD, "oversubscribed"))))
+    return blocks
 
 
 def ranks(run: TargetReport) -> str:
@@ -49,8 +49,8 @@ def ranks(run: TargetReport) -> str:
 
 def pairs_curves(fit: Fit) -> dict[int, Curve]:
     """The fit's half round trips over the size, by the number of pairs, ascending."""
-    found = {curve.pairs: curve for curve in fit.curves if curve.pairs is not None}
-    return dict(sorted(found.items()))
+    by_pairs = {curve.pairs: curve for curve in fit.curves if curve.pairs is not None}
+    return dict(sorted(by_pairs.items()))
 
 
 def peers_curve(fit: Fit, quantity: str, message_bytes: int) -> Curve | None:

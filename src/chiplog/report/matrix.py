@@ -150,8 +150,12 @@ def _names(shown: PairMatrix, cell: float, left: float) -> Iterator[str]:
         named = [(name, number + 0.5) for number, name in enumerate(shown.names)]
     else:
         named = [(group.name, group.first + group.count / 2) for group in shown.groups]
-        apart = 12.0 / cell  # names are not printed over each other
-        named = [one for number, one in enumerate(named) if number % _every(named, apart) == 0]
+        least_gap = 12.0 / cell  # names are not printed over each other
+        named = [
+            name_and_place
+            for number, name_and_place in enumerate(named)
+            if number % _every(named, least_gap) == 0
+        ]
     for name, place in named:
         at, text = left + place * cell, html.escape(name)
         yield f'<text x="{left - 5:g}" y="{at + 3.5:g}" text-anchor="end">{text}</text>'
@@ -170,8 +174,8 @@ def _marks(shown: PairMatrix, marked: tuple[int, ...], cell: float, left: float)
         yield f'<text class="marked" x="{start + 12:g}" y="{left + lowest + 3.5:.1f}">{name}</text>'
 
 
-def _every(named: list[tuple[str, float]], apart: float) -> int:
+def _every(named: list[tuple[str, float]], least_gap: float) -> int:
     if len(named) < 2:
         return 1
     between = (named[-1][1] - named[0][1]) / (len(named) - 1)
-    return max(1, int(np.ceil(apart / max(between, 1e-9))))
+    return max(1, int(np.ceil(least_gap / max(between, 1e-9))))

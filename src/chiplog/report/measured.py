@@ -98,15 +98,15 @@ def _by_default(fit: Fit) -> bool:
 def told_over_sizes(target: TargetReport) -> Fit | None:
     """The verdict's fit, if it predicts half round trips of several sizes: a single point is a number, not a plot."""
     fit = headline(target)
-    found = None if fit is None else curve(fit, "half_round_trip")
-    return fit if found is not None and len(found.message_bytes) > 1 else None
+    round_trips = None if fit is None else curve(fit, "half_round_trip")
+    return fit if round_trips is not None and len(round_trips.message_bytes) > 1 else None
 
 
 def curve(fit: Fit, quantity: str) -> Curve | None:
     """The fit's curve of one quantity, if it has any points."""
-    for found in fit.curves:
-        if found.quantity == quantity and len(found.message_bytes):
-            return found
+    for fitted in fit.curves:
+        if fitted.quantity == quantity and len(fitted.message_bytes):
+            return fitted
     return None
 
 
@@ -156,9 +156,9 @@ def half_round_trip_at(dataset: Dataset, message_bytes: int) -> HalfRoundTrip | 
     measured = half_round_trips(dataset)
     if not measured.message_bytes.size:
         return None
-    apart = np.abs(np.log2(np.maximum(measured.message_bytes, 0.5) / message_bytes))
-    nearest = int(np.argmin(apart))
-    if apart[nearest] > 1.0:
+    distances = np.abs(np.log2(np.maximum(measured.message_bytes, 0.5) / message_bytes))
+    nearest = int(np.argmin(distances))
+    if distances[nearest] > 1.0:
         return None
     size = int(measured.message_bytes[nearest])
     return HalfRoundTrip(size, float(measured.quantiles[2, nearest]), size != message_bytes)
@@ -249,15 +249,15 @@ def model_trace(
     dots: bool = False,
 ) -> Trace | None:
     """A model's line; `scale(bytes, predicted, measured)` makes of a prediction what is drawn."""
-    found = curve(fit, quantity)
-    if found is None:
+    fitted = curve(fit, quantity)
+    if fitted is None:
         return None
-    chosen = thinned(found.message_bytes, fit.changes)
-    sizes = found.message_bytes[chosen]
+    chosen = thinned(fitted.message_bytes, fit.changes)
+    sizes = fitted.message_bytes[chosen]
     values = [
         scale(float(size), float(predicted), float(measured))
         for size, predicted, measured in zip(
-            sizes, found.predicted_seconds[chosen], found.measured_seconds[chosen], strict=True
+            sizes, fitted.predicted_seconds[chosen], fitted.measured_seconds[chosen], strict=True
         )
     ]
     return Trace(
@@ -274,7 +274,14 @@ def model_trace(
 
 def with_band(trace: Trace, fit: Fit) -> Trace:
     """A model's line of half round trips with its prediction band; without one, as it is."""
-    band = next((one for one in fit.bands if one.quantity == "half_round_trip"), None)
+    band = next(
+        (
+            quantity_band
+            for quantity_band in fit.bands
+            if quantity_band.quantity == "half_round_trip"
+        ),
+        None,
+    )
     if band is None:
         return trace
     width = band.at(np.asarray(trace.x, dtype=np.int64))
@@ -289,10 +296,10 @@ def model_lines(
     """Each model's line of the half round trip; the verdict's model by further methods waits in the legend."""
     main = main_fits(target)
     traces: list[Trace] = []
-    told = headline(target)
+    chosen = headline(target)
     for fit in target.fits:
-        first = any(fit is one for one in main)
-        if not first and (told is None or fit.model != told.model):
+        first = any(fit is main_fit for main_fit in main)
+        if not first and (chosen is None or fit.model != chosen.model):
             continue
         trace = model_trace(
             fit,
@@ -310,10 +317,14 @@ def model_lines(
 
 def coincides(fit: Fit, other: Fit, quantity: str) -> bool:
     """Whether two fits predict the same to 1 %: a second line would hide the first."""
-    one, two = curve(fit, quantity), curve(other, quantity)
-    if one is None or two is None or not np.array_equal(one.message_bytes, two.message_bytes):
+    first, second = curve(fit, quantity), curve(other, quantity)
+    if (
+        first is None
+        or second is None
+        or not np.array_equal(first.message_bytes, second.message_bytes)
+    ):
         return False
-    return np.allclose(one.predicted_seconds, two.predicted_seconds, rtol=0.01, atol=0.0)
+    return np.allclose(first.predicted_seconds, second.predicted_seconds, rtol=0.01, atol=0.0)
 
 
 def colour_of(name: str) -> str:
@@ -354,5 +365,5 @@ def change_marks(changes: Sequence[Change]) -> tuple[PlotMark, ...]:
 def _breaks(fit: Fit, sizes: NDArray[np.int64]) -> tuple[int, ...]:
     """The indices of the sizes at which another segment begins."""
     starts = [segment.first_bytes for segment in fit.segments[1:]]
-    found = {int(np.searchsorted(sizes, start)) for start in starts}
-    return tuple(sorted(i for i in found if 0 < i < len(sizes)))
+    indices = {int(np.searchsorted(sizes, start)) for start in starts}
+    return tuple(sorted(i for i in indices if 0 < i < len(sizes)))

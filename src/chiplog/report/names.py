@@ -186,5 +186,5 @@ def identifier(*parts: object) -> str:
 
 def moment(created: str) -> str:
     """A moment for people: "2026-01-05 10:20:30 UTC"; what is no ISO 8601 in UTC stays as it is."""
-    found = re.fullmatch(r"(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)(?:\.\d+)?(?:Z|\+00:00)", created)
-    return f"{found[1]} {found[2]} UTC" if found else created
+    match = re.fullmatch(r"(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)(?:\.\d+)?(?:Z|\+00:00)", created)
+    return f"{match[1]} {match[2]} UTC" if match else created

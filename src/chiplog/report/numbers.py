@@ -29,7 +29,7 @@ def half_round_trip_table(target: TargetReport) -> Table | None:
     raw = half_round_trips(target.dataset)
     samples = dict(zip(raw.message_bytes.tolist(), raw.samples.tolist(), strict=True))
     curves = [(f, c) for f in main_fits(target) if (c := curve(f, "half_round_trip")) is not None]
-    predictions = [_predictions(found) for _, found in curves]
+    predictions = [_predictions(fitted) for _, fitted in curves]
     rows: list[tuple[Inline, ...]] = []
     for i in thinned(measured.message_bytes, target.consensus, MOST_ROWS):
         size, seconds = int(measured.message_bytes[i]), float(measured.measured_seconds[i])
@@ -56,15 +56,15 @@ def half_round_trip_table(target: TargetReport) -> Table | None:
 
 def per_message_table(target: TargetReport, fit: Fit, names: Sequence[str]) -> Table | None:
     """Gap and overheads by size, each with what `fit` says."""
-    found = [(name, c) for name in names if (c := curve(fit, name)) is not None]
-    if not found:
+    curves = [(name, c) for name in names if (c := curve(fit, name)) is not None]
+    if not curves:
         return None
-    sizes = np.unique(np.concatenate([c.message_bytes for _, c in found]))
+    sizes = np.unique(np.concatenate([c.message_bytes for _, c in curves]))
     columns = [_number_column("Size")]
-    for name, _ in found:
+    for name, _ in curves:
         columns += [Column(quantity(name), numeric=True), _number_column(model_name(fit.model))]
     rows: list[tuple[Inline, ...]] = []
-    texts = [(_medians(one), _predictions(one)) for _, one in found]
+    texts = [(_medians(fitted), _predictions(fitted)) for _, fitted in curves]
     for size in sizes[thinned(sizes, target.consensus, MOST_ROWS)].tolist():
         cells = [line(format.exact_bytes(size))]
         for by_size in texts:
@@ -81,22 +81,24 @@ def over_peers_table(
     fits: Sequence[Fit], message_bytes: int, *, predicted: bool = True
 ) -> Table | None:
     """RTT(p) and o_s(p) by the number of peers at one message size, if `predicted` with every model's prediction."""
-    found = [
-        (fit, one)
+    with_curves = [
+        (fit, peers_curve)
         for fit in fits
-        for one in fit.curves
-        if one.peers is not None and message_bytes in one.message_bytes
+        for peers_curve in fit.curves
+        if peers_curve.peers is not None and message_bytes in peers_curve.message_bytes
     ]
-    if not found:
+    if not with_curves:
         return None
     columns, texts = [_number_column("Peers")], []
     for name, title in (("round_trip_over_peers", "RTT(p)"), ("o_s_over_peers", "o_s(p)")):
-        mine = [(fit, one) for fit, one in found if one.quantity == name]
-        if mine:
+        of_quantity = [
+            (fit, peers_curve) for fit, peers_curve in with_curves if peers_curve.quantity == name
+        ]
+        if of_quantity:
             columns.append(_number_column(title))
-            texts.append(_medians(_over_peers(mine[0][1])))
-        for fit, one in mine if predicted else ():
-            shown = _predictions(_over_peers(one))
+            texts.append(_medians(_over_peers(of_quantity[0][1])))
+        for fit, over_peers in of_quantity if predicted else ():
+            shown = _predictions(_over_peers(over_peers))
             if any(text != format.NOTHING for text in shown.values()):
                 columns.append(_number_column(model_name(fit.model)))
                 texts.append(shown)
@@ -108,7 +110,7 @@ def over_peers_table(
     tail = ", and predictions with their relative errors" if predicted else ""
     caption = line(
         f"Messages of {format.message_size(message_bytes)}: round trip to p peers, and time to post one of p sends, "
-        f"each a median with its 95 % interval{intervals_text(found[0][0])}{tail}."
+        f"each a median with its 95 % interval{intervals_text(with_curves[0][0])}{tail}."
     )
     return Table(caption, tuple(columns), rows, in_terminal=False)
 
@@ -131,12 +133,14 @@ def latencies_table(fits: Sequence[Fit], message_bytes: int) -> Table | None:
     The forms as printed are shown where they are above 0 at all p.
     """
     curves = {
-        one.quantity: dict(zip(one.peers.tolist(), one.measured_seconds.tolist(), strict=True))
+        fitted.quantity: dict(
+            zip(fitted.peers.tolist(), fitted.measured_seconds.tolist(), strict=True)
+        )
         for fit in fits
-        for one in fit.curves
-        if one.quantity in LATENCIES
-        and one.peers is not None
-        and message_bytes in one.message_bytes
+        for fitted in fit.curves
+        if fitted.quantity in LATENCIES
+        and fitted.peers is not None
+        and message_bytes in fitted.message_bytes
     }
     if "L_over_peers" not in curves:
         return None
@@ -220,7 +224,7 @@ def _medians(measured: Curve) -> dict[int, str]:
 
 def _predictions(measured: Curve) -> dict[int, str]:
     """Each size's prediction with its relative error."""
-    found: dict[int, str] = {}
+    texts: dict[int, str] = {}
     for size, predicted, seconds in zip(
         measured.message_bytes.tolist(),
         measured.predicted_seconds.tolist(),
@@ -230,5 +234,5 @@ def _predictions(measured: Curve) -> dict[int, str]:
         shown = format.value(predicted, "s")
         if seconds > 0 and math.isfinite(predicted):
             shown += f" ({format.signed_percent(predicted / seconds - 1)})"
-        found[size] = shown
-    return found
+        texts[size] = shown
+    return texts

@@ -13,8 +13,8 @@ from chiplog.report.input import TargetReport
 
 def row_of(target: TargetReport, fit: Fit) -> ModelRow:
     """How the fit was judged on points held out; on those that it was fitted to, where it was not."""
-    found = next((row for row in target.comparison if is_row_of(row, fit)), None)
-    return in_sample_row(fit) if found is None else found
+    judged = next((row for row in target.comparison if is_row_of(row, fit)), None)
+    return in_sample_row(fit) if judged is None else judged
 
 
 def is_row_of(row: ModelRow, fit: Fit) -> bool:

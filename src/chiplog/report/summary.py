@@ -93,7 +93,7 @@ def _warnings(report: ReportInput, room: int) -> list[str]:
 def _machine(report: ReportInput) -> list[str]:
     first = report.targets[0]
     seen = {text(target.dataset.header, "mpi", "library") for target in report.targets}
-    library = next((one.partition(",")[0] for one in seen if one), None)
+    library = next((mpi_library.partition(",")[0] for mpi_library in seen if mpi_library), None)
     took = format.duration(report.cost.seconds) + " in all" if report.cost is not None else None
     machine = ", ".join(text_of(short_banner(first)).split(BETWEEN_FACTS)[:MOST_FACTS])
     parts = [machine.rstrip(". "), library, took]
@@ -189,14 +189,14 @@ def _significant(number: float) -> str:
 
 def _changes(report: ReportInput) -> list[str]:
     """The sizes up to which each target's protocols go, with the settings that they are of."""
-    found = []
+    texts = []
     for target in report.targets:
         places = [_change(change, target) for change in target.consensus]
         if places:
-            found.append(f"{target.name} above {', '.join(places)}")
-    if not found:
+            texts.append(f"{target.name} above {', '.join(places)}")
+    if not texts:
         return ["protocol changes: none found"]
-    return _wrap("protocol changes: " + "; ".join(found), MOST_LINES["changes"])
+    return _wrap("protocol changes: " + "; ".join(texts), MOST_LINES["changes"])
 
 
 def _change(change: Change, target: TargetReport) -> str:
@@ -259,7 +259,9 @@ def _prediction(target: TargetReport, fit: Fit) -> str:
 def _sentences(report: ReportInput) -> list[str]:
     """The warnings of all targets together, each once."""
     runs = [run for target in report.targets for run in target.runs]
-    crowded = [found.sentence() for run in runs if (found := oversubscription(run.dataset.header))]
+    crowded = [
+        crowding.sentence() for run in runs if (crowding := oversubscription(run.dataset.header))
+    ]
     parts = [run for target in report.targets for run in target.runs if run is not target]
     failed = [f"{part.name}: {part.failure}" for part in parts if part.failure]
     noticed = [notice_sentence(notice) for target in report.targets for notice in notices(target)]

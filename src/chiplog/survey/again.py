@@ -55,12 +55,12 @@ def judge_again(
 
 def _untested(result: Again, first: PairFit, suspected: Suspects) -> None:
     reason = "too few healthy nodes were measured again beside it"
-    found = scores(first)
+    sweep_scores = scores(first)
     for node in suspected.nodes.tolist():
-        slow = float(found.node_slowness[0, node])
+        slow = float(sweep_scores.node_slowness[0, node])
         result.judged.append(_unknown("node", node, slow, reason))
     for leaf in suspected.uplinks.tolist():
-        slow = float(found.uplink_slowness[0, leaf])
+        slow = float(sweep_scores.uplink_slowness[0, leaf])
         result.judged.append(_unknown("uplink", leaf, slow, reason))
 
 
@@ -76,12 +76,14 @@ def _judge_nodes(result: Again, fresh: Fresh, suspected: Suspects, error: float)
     critical = upper_quantile(error / len(fresh.values.nodes) / ways, fresh.freedom)
     hint = upper_quantile(HINT / max(1, suspected.nodes.size) / ways, fresh.freedom)
     typical = np.nanmedian(fresh.errors[:, fresh.controls], axis=1)
-    own = fresh.spread**2 * (1 + np.pi / 2 / fresh.controls.size)
-    sigma = np.sqrt(own[:, None] + np.maximum(0.0, fresh.errors**2 - typical[:, None] ** 2))
-    found = scores(fresh.first)
+    own_variance = fresh.spread**2 * (1 + np.pi / 2 / fresh.controls.size)
+    sigma = np.sqrt(
+        own_variance[:, None] + np.maximum(0.0, fresh.errors**2 - typical[:, None] ** 2)
+    )
+    sweep_scores = scores(fresh.first)
     strict = upper_quantile(
         error / len(fresh.values.nodes) / ways,
-        degrees_of_freedom(int(np.isfinite(found.node_scores[0]).sum())),
+        degrees_of_freedom(int(np.isfinite(sweep_scores.node_scores[0]).sum())),
     )
     result.critical["node"] = critical * float(fresh.spread[0]), float(fresh.spread[0])
     for node in suspected.nodes.tolist():
@@ -91,7 +93,7 @@ def _judge_nodes(result: Again, fresh: Fresh, suspected: Suspects, error: float)
                 _unknown(
                     "node",
                     node,
-                    float(found.node_slowness[0, node]),
+                    float(sweep_scores.node_slowness[0, node]),
                     "it has no figures of a second measurement",
                 )
             )
@@ -99,9 +101,13 @@ def _judge_nodes(result: Again, fresh: Fresh, suspected: Suspects, error: float)
         way, named = _way(slow, wide, critical)
         half = critical * float(wide[way])
         fresh_slow = float(slow[way])
-        before = found.node_slowness[0, node] if found.node_scores[0, node] > strict else None
+        before = (
+            sweep_scores.node_slowness[0, node]
+            if sweep_scores.node_scores[0, node] > strict
+            else None
+        )
         reason = _doubt(fresh_slow, half, max(LEAST_HINT, hint * float(wide[way])), before)
-        is_hinted = LEAST_EFFECT < found.node_slowness[way, node] <= fresh_slow + half
+        is_hinted = LEAST_EFFECT < sweep_scores.node_slowness[way, node] <= fresh_slow + half
         if reason is None and is_hinted and fresh.values.kind == "bandwidth":
             reason = HINTED  # which is measured alone, too
         result.judged.append(
@@ -137,28 +143,35 @@ def _way(slow: FloatArray, sigma: FloatArray, critical: float) -> tuple[int, str
 
 def _judge_uplinks(result: Again, fresh: Fresh, suspected: Suspects, error: float) -> None:
     first, ways = fresh.first, 3 if fresh.terms.is_directed else 1
-    found = scores(first)
-    leaves = max(1, int(np.isfinite(found.uplink_slowness[0]).sum()))
+    sweep_scores = scores(first)
+    leaves = max(1, int(np.isfinite(sweep_scores.uplink_slowness[0]).sum()))
     critical = upper_quantile(error / leaves / ways, fresh.freedom)
     hint = upper_quantile(HINT / max(1, suspected.uplinks.size) / ways, fresh.freedom)
-    strict = upper_quantile(error / leaves / ways, found.uplink_freedom)
+    strict = upper_quantile(error / leaves / ways, sweep_scores.uplink_freedom)
     core_nodes = np.flatnonzero(np.isfinite(fresh.effects[0]))
     members = np.bincount(first.leaves[core_nodes], minlength=first.leaf_count)
     for leaf in suspected.uplinks.tolist():
         slow = fresh.uplinks[:, leaf]
         if not np.isfinite(slow).all():
-            is_sure = found.uplink_scores[0, leaf] > strict
-            swept, doubt = float(found.uplink_slowness[0, leaf]), UNTOLD if is_sure else HINTED
+            is_sure = sweep_scores.uplink_scores[0, leaf] > strict
+            swept, doubt = (
+                float(sweep_scores.uplink_slowness[0, leaf]),
+                UNTOLD if is_sure else HINTED,
+            )
             result.judged.append(_unknown("uplink", leaf, swept, doubt))
             continue
         share = 1 / members[leaf] + 1 / max(1, core_nodes.size - members[leaf])
         by_nodes = np.pi / 2 * fresh.spread**2 * share
-        lasting = found.uplink_spread[:, leaf] if leaves >= 8 else np.zeros(3)
+        lasting = sweep_scores.uplink_spread[:, leaf] if leaves >= 8 else np.zeros(3)
         sigma = np.sqrt(by_nodes + lasting**2)
         way, named = _way(slow, sigma, critical)
         half = critical * float(sigma[way])
         fresh_slow = float(slow[way])
-        before = found.uplink_slowness[0, leaf] if found.uplink_scores[0, leaf] > strict else None
+        before = (
+            sweep_scores.uplink_slowness[0, leaf]
+            if sweep_scores.uplink_scores[0, leaf] > strict
+            else None
+        )
         reason = _doubt(fresh_slow, half, max(LEAST_HINT, hint * float(sigma[way])), before)
         result.critical["uplink"] = half, float(sigma[way])
         result.judged.append(
@@ -174,15 +187,19 @@ def _ask_for_hidden(result: Again, first: PairFit) -> None:
     slow_leaves = [
         judged.number for judged in result.judged if judged.kind == "uplink" and _is_open(judged)
     ]
-    found = slow_within_leaf(first)
+    within_leaf = slow_within_leaf(first)
     known = {
         judged.number: place for place, judged in enumerate(result.judged) if judged.kind == "node"
     }
     for node in np.flatnonzero(np.isin(first.leaves, slow_leaves)).tolist():
         place = known.get(node)
-        if found[node] <= WORTH_MEASURING or (place is not None and _is_open(result.judged[place])):
+        if within_leaf[node] <= WORTH_MEASURING or (
+            place is not None and _is_open(result.judged[place])
+        ):
             continue
-        hidden = JudgedSuspect("node", node, None, BOTH, float(found[node]), np.inf, False, HIDDEN)
+        hidden = JudgedSuspect(
+            "node", node, None, BOTH, float(within_leaf[node]), np.inf, False, HIDDEN
+        )
         if place is None:
             result.judged.append(hidden)
         else:

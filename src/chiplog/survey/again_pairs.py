@@ -59,8 +59,11 @@ def judge_pairs(
     unknown = outside[suspected.pairs].sum(axis=1)
     sigma = np.sqrt(controls.errors[kind] ** 2 + unknown * _today(fresh) ** 2)
     result.critical["pair"] = max(
-        (float(np.median((critical * sigma)[kind == one])), float(controls.spreads[one]))
-        for one in np.unique(kind)
+        (
+            float(np.median((critical * sigma)[kind == pair_kind])),
+            float(controls.spreads[pair_kind]),
+        )
+        for pair_kind in np.unique(kind)
     )
     slow, back = slow - controls.centres[kind], back - controls.centres[kind]
     if fresh.first.values.kind == "latency":
@@ -94,9 +97,9 @@ def _apart(result: Again, fresh: Fresh, suspected: Suspects) -> NDArray[np.bool_
         np.setdiff1d(those, [judged.number for judged in cleared if judged.kind == kind])
         for kind, those in (("node", suspected.nodes), ("uplink", suspected.uplinks))
     )
-    apart = np.isin(fresh.first.leaves, uplinks)
-    apart[nodes] = True
-    return np.asarray(apart & np.isfinite(fresh.effects[0]))
+    is_doubted = np.isin(fresh.first.leaves, uplinks)
+    is_doubted[nodes] = True
+    return np.asarray(is_doubted & np.isfinite(fresh.effects[0]))
 
 
 def _by_floor(
@@ -144,8 +147,8 @@ class _FiguresAgain:
 
     def kind_of(self, pairs: IntArray) -> IntArray:
         """(k,) 1 of pairs (k, 2) whose nodes share a CPU, else 0: two kinds that spread differently."""
-        one, other = self.cpus[pairs].T
-        return np.asarray((one == other) & (one >= 0), dtype=np.int64)
+        cpus, other_cpus = self.cpus[pairs].T
+        return np.asarray((cpus == other_cpus) & (cpus >= 0), dtype=np.int64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,20 +169,20 @@ class _Controls:
         Minima of what is only ever added have a longer tail than normal values.
         """
         if self.are_minima:
-            found = [excess_quantile(probability, one) for one in self.counts.tolist()]
+            limits = [excess_quantile(probability, count) for count in self.counts.tolist()]
         else:
             freedom = map(degrees_of_freedom, self.counts.tolist())
-            found = [upper_quantile(probability, one) for one in freedom]
-        return np.array(found)
+            limits = [upper_quantile(probability, count) for count in freedom]
+        return np.array(limits)
 
 
 def _figures(
-    fresh: Fresh, suspected: Suspects, beside: PairValues | None, apart: NDArray[np.bool_]
+    fresh: Fresh, suspected: Suspects, beside: PairValues | None, is_doubted: NDArray[np.bool_]
 ) -> _FiguresAgain:
-    whole = _figures_of(fresh, suspected, fresh.values, apart, is_whole=True)
+    whole = _figures_of(fresh, suspected, fresh.values, is_doubted, is_whole=True)
     if beside is None or not beside.values.size:
         return whole
-    more = _figures_of(fresh, suspected, beside, apart, is_whole=False)
+    more = _figures_of(fresh, suspected, beside, is_doubted, is_whole=False)
     return _FiguresAgain(
         np.concatenate((whole.keys, more.keys)),
         np.concatenate((whole.rest, more.rest)),
@@ -195,7 +198,7 @@ def _figures_of(
     fresh: Fresh,
     suspected: Suspects,
     values: PairValues,
-    apart: NDArray[np.bool_],
+    is_doubted: NDArray[np.bool_],
     *,
     is_whole: bool,
 ) -> _FiguresAgain:
@@ -204,22 +207,28 @@ def _figures_of(
     logs = slowness(values)
     these = np.flatnonzero(np.isfinite(logs))
     ends = np.stack((values.clients[these], values.servers[these]))
-    one, other = first.leaves[ends]
-    crossing = one != other
+    client_leaves, server_leaves = first.leaves[ends]
+    crossing = client_leaves != server_leaves
     out, into = (1, 2) if fresh.terms.is_directed else (0, 0)
     effects = np.where(np.isfinite(fresh.effects), fresh.effects, expected_effects(first))
     uplinks = np.where(np.isfinite(fresh.uplinks), fresh.uplinks, three_ways(first.uplink_effects))
     uplinks = np.nan_to_num(uplinks)
-    own, is_known = _by_class(fresh, apart, ends, crossing + 2 * _share_a_cpu(values)[these])
+    own_shifts, is_known = _by_class(
+        fresh, is_doubted, ends, crossing + 2 * _share_a_cpu(values)[these]
+    )
     rest = (
         logs[these]
         - _level(fresh)[crossing.astype(np.int64)]
         - effects[out, ends[0]]
         - effects[into, ends[1]]
-        - np.where(crossing, uplinks[out, one] + uplinks[into, other], fresh.terms.within[one])
-        - own
+        - np.where(
+            crossing,
+            uplinks[out, client_leaves] + uplinks[into, server_leaves],
+            fresh.terms.within[client_leaves],
+        )
+        - own_shifts
     )
-    is_healthy = np.isfinite(fresh.effects[0]) & ~apart
+    is_healthy = np.isfinite(fresh.effects[0]) & ~is_doubted
     is_healthy[suspected.nodes] = False
     suspected_keys = pair_keys(suspected.pairs[:, 0], suspected.pairs[:, 1], nodes)
     is_suspected = np.isin(pair_keys(ends[0], ends[1], nodes), suspected_keys)
@@ -253,9 +262,9 @@ def _shift_beside(
     count = int(spells.max(initial=-1)) + 1
     if count < 2:
         return shift
-    left = (rest - shift)[controls]
-    raw = group_medians(left, spells, count)
-    chance = np.pi / 2 * scale(left) ** 2 / np.bincount(spells, minlength=count)
+    residuals = (rest - shift)[controls]
+    raw = group_medians(residuals, spells, count)
+    chance = np.pi / 2 * scale(residuals) ** 2 / np.bincount(spells, minlength=count)
     excess = max(0.0, float(np.var(raw)) - float(np.median(chance)))
     raw = (raw - np.median(raw)) * excess / np.maximum(excess + chance, LEAST_SPREAD**2)
     return np.asarray(shift + of_nearest(rounds, rounds[controls], raw[spells]))
@@ -273,17 +282,17 @@ def _controls(figures: _FiguresAgain, values: FloatArray) -> _Controls | None:
     low, kind = low[enough], figures.kind_of(np.stack(np.divmod(known[enough], figures.nodes), 1))
     if low.size < 2 * LEAST_CONTROLS:
         return None
-    of_kinds = [low[kind == one] for one in (0, 1)]
+    of_kinds = [low[kind == kind_number] for kind_number in (0, 1)]
     chosen = [of_kind if of_kind.size >= 2 * LEAST_CONTROLS else low for of_kind in of_kinds]
     are_minima = figures.quantile == 0
-    spreads = np.array([max(LEAST_SPREAD, scale(one)) for one in chosen])
-    counts = np.array([one.size for one in chosen])
+    spreads = np.array([max(LEAST_SPREAD, scale(lows)) for lows in chosen])
+    counts = np.array([lows.size for lows in chosen])
     errors = spreads * np.sqrt(1 + 1 / counts)
     if are_minima:
-        excesses = [mean_excess(one) for one in chosen]
+        excesses = [mean_excess(lows) for lows in chosen]
         errors = np.array([max(LEAST_SPREAD, mean) for mean, _ in excesses])
         counts = np.array([count for _, count in excesses])
-    centres = np.array([np.median(one) for one in chosen])
+    centres = np.array([np.median(lows) for lows in chosen])
     return _Controls(centres, spreads, errors, counts, are_minima)
 
 
@@ -301,9 +310,9 @@ def _suspected_pairs(
 
 
 def _by_class(
-    fresh: Fresh, apart: NDArray[np.bool_], ends: IntArray, classes: IntArray
+    fresh: Fresh, is_doubted: NDArray[np.bool_], ends: IntArray, classes: IntArray
 ) -> tuple[FloatArray, NDArray[np.bool_]]:
-    """(m,) what the ends' nodes `apart` cost in this class of pairs beyond what they cost in all; (m,) known?
+    """(m,) what the ends' nodes that are `is_doubted` cost in this class of pairs beyond that in all; (m,) known?
 
     A late node costs quick pairs more than others, in logarithms: those of its own leaf, and, as their latencies are
     evened, those of its own CPU. `classes` (m,) are 1 of pairs between leaves, and 2 more of those that share a CPU.
@@ -316,8 +325,8 @@ def _by_class(
     medians = group_medians(np.tile(terms.rest(), 2), groups, 4 * nodes)
     known = np.bincount(groups, minlength=4 * nodes) >= LEAST_REPEATS * LEAST_CONTROLS
     wanted = 4 * ends + classes
-    shifts = np.where(apart[ends] & known[wanted], medians[wanted], 0.0)
-    return shifts.sum(axis=0), np.asarray((~apart[ends] | known[wanted]).all(axis=0))
+    shifts = np.where(is_doubted[ends] & known[wanted], medians[wanted], 0.0)
+    return shifts.sum(axis=0), np.asarray((~is_doubted[ends] | known[wanted]).all(axis=0))
 
 
 def _share_a_cpu(values: PairValues) -> NDArray[np.bool_]:

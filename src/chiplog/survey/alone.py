@@ -63,19 +63,19 @@ def judge_alone(result: Again, suspected: Suspects, alone: PairValues | None, er
     doubted = [place for place, judged in enumerate(result.judged) if is_doubted(judged)]
     if result.fresh is None or not (slow or doubted):
         return
-    apart = np.union1d(suspected.nodes, [result.judged[place].number for place in doubted])
-    figures = None if alone is None else _figures(result.fresh, suspected, apart, alone)
+    doubted_nodes = np.union1d(suspected.nodes, [result.judged[place].number for place in doubted])
+    figures = None if alone is None else _figures(result.fresh, suspected, doubted_nodes, alone)
     for place in slow:
-        one = result.judged[place]
-        found = None if figures is None else _alone(one, figures, error / len(slow), result)
-        if found is None:
-            found = replace(one, is_slow=False, reason=UNKNOWN_ALONE)
-        result.judged[place] = found
+        suspect = result.judged[place]
+        finding = None if figures is None else _alone(suspect, figures, error / len(slow), result)
+        if finding is None:
+            finding = replace(suspect, is_slow=False, reason=UNKNOWN_ALONE)
+        result.judged[place] = finding
     if figures is None:
         return
     for place in doubted:
         result.judged[place] = _doubted_alone(
-            result.judged[place], figures, suspected, apart, error
+            result.judged[place], figures, suspected, doubted_nodes, error
         )
     _leave_to_nodes(result, [result.judged[place] for place in doubted])
 
@@ -83,13 +83,13 @@ def judge_alone(result: Again, suspected: Suspects, alone: PairValues | None, er
 def _leave_to_nodes(result: Again, doubted: Sequence[JudgedSuspect]) -> None:
     """Takes back, in place, the accusations of pairs that a node which was in doubt explains, or may explain."""
     hidden = {judged.number for judged in doubted if judged.reason == HIDDEN}
-    found = {judged.number: judged.slowness for judged in doubted if judged.is_slow}
+    slow_nodes = {judged.number: judged.slowness for judged in doubted if judged.is_slow}
     for place, judged in enumerate(result.judged):
         if judged.kind != "pair" or not judged.is_slow:
             continue
         ends = {judged.number, judged.other}
         # A node's slowness is the mean of its directions, so one of them may have twice as much.
-        explained = sum(2 * slow for node, slow in found.items() if node in ends)
+        explained = sum(2 * slow for node, slow in slow_nodes.items() if node in ends)
         if ends & hidden:
             result.judged[place] = replace(judged, is_slow=False, reason=OF_HIDDEN)
         elif explained and judged.slowness - explained <= LEAST_HINT:
@@ -146,9 +146,9 @@ class _FiguresAlone:
 
 
 def _figures(
-    fresh: Fresh, suspected: Suspects, apart: IntArray, alone: PairValues
+    fresh: Fresh, suspected: Suspects, doubted_nodes: IntArray, alone: PairValues
 ) -> _FiguresAlone | None:
-    """None with too few controls, pairs of nodes that are not `apart`."""
+    """None with too few controls, pairs of nodes that are not `doubted_nodes`."""
     nodes = len(alone.nodes)
     known = np.isfinite(slowness(alone))
     keys, number, sizes = np.unique(
@@ -158,7 +158,7 @@ def _figures(
     clients, servers = np.divmod(keys, nodes)
     suspects_keys = pair_keys(suspected.pairs[:, 0], suspected.pairs[:, 1], nodes)
     is_control = ~np.isin(pair_keys(clients, servers, nodes), suspects_keys)
-    is_control &= ~np.isin(clients, apart) & ~np.isin(servers, apart)
+    is_control &= ~np.isin(clients, doubted_nodes) & ~np.isin(servers, doubted_nodes)
     enough = sizes >= LEAST_REPEATS
     effects = np.where(np.isfinite(fresh.effects), fresh.effects, expected_effects(fresh.first))
     crossing = fresh.first.leaves[clients] != fresh.first.leaves[servers]
@@ -167,7 +167,7 @@ def _figures(
     controls = is_control & enough
     if controls.sum() < 2 * LEAST_CONTROLS:
         return None
-    found = []
+    figures = []
     none = np.zeros_like(effects)
     uplinks = np.nan_to_num(np.maximum(0.0, fresh.uplinks))
     by_nodes = ((np.maximum(0.0, effects), uplinks), (effects, uplinks))
@@ -178,8 +178,8 @@ def _figures(
                 rest[of_class[number]] -= np.median(rest[(of_class & controls)[number]])
         median = group_medians(rest, number, sizes.size)
         low = group_order_statistics(rest, number, sizes.size, PAIR_QUANTILE["bandwidth"])
-        found += [median - np.median(median[controls]), low - np.median(low[controls])]
-    typical, low, _, low_beyond, plain, _, at_most, _ = (one[enough] for one in found)
+        figures += [median - np.median(median[controls]), low - np.median(low[controls])]
+    typical, low, _, low_beyond, plain, _, at_most, _ = (column[enough] for column in figures)
     ends = clients[enough], servers[enough]
     behind = np.isin(fresh.first.leaves[np.stack(ends)], suspected.uplinks).any(axis=0)
     is_clear = ~(behind & crossing[enough])
@@ -192,8 +192,15 @@ def _rest(fresh: Fresh, alone: PairValues, effects: FloatArray, uplinks: FloatAr
     """(m,) the slowness of each figure beyond `effects` (3, n) of its nodes, and `uplinks` (3, leaves) of theirs."""
     out, into = _ways(fresh)
     explained = effects[out, alone.clients] + effects[into, alone.servers]
-    one, other = fresh.first.leaves[alone.clients], fresh.first.leaves[alone.servers]
-    explained += np.where(one != other, uplinks[out, one] + uplinks[into, other], 0.0)
+    client_leaves, server_leaves = (
+        fresh.first.leaves[alone.clients],
+        fresh.first.leaves[alone.servers],
+    )
+    explained += np.where(
+        client_leaves != server_leaves,
+        uplinks[out, client_leaves] + uplinks[into, server_leaves],
+        0.0,
+    )
     return np.asarray(slowness(alone) - explained)
 
 
@@ -219,8 +226,8 @@ def _node_alone(
     parts = []
     for way, ends in zip(_ways(fresh), (figures.clients, figures.servers), strict=True):
         if judged.way in (BOTH, WAYS[way]):
-            own = figures.best(ends == judged.number)
-            parts.append(figures.typical[own] + effects[way, judged.number])
+            with_node = figures.best(ends == judged.number)
+            parts.append(figures.typical[with_node] + effects[way, judged.number])
     slow = np.concatenate(parts)
     if slow.size < 2:
         return None
@@ -236,7 +243,7 @@ def _doubted_alone(
     judged: JudgedSuspect,
     figures: _FiguresAlone,
     suspected: Suspects,
-    apart: IntArray,
+    doubted_nodes: IntArray,
     error: float,
 ) -> JudgedSuspect:
     """By fresh figures alone, against the spread of control pairs, at the level of a test of all nodes.
@@ -250,23 +257,23 @@ def _doubted_alone(
     way = WAYS.index(judged.way)
     is_own = (way != 2) & (figures.clients == judged.number)
     is_own |= (way != 1) & (figures.servers == judged.number)
-    mine, are_healthy = _own_pairs(judged.number, is_own, figures, suspected, apart)
+    chosen, are_healthy = _own_pairs(judged.number, is_own, figures, suspected, doubted_nodes)
     typical = np.median if are_healthy else np.min
     controls = (
         figures.is_control if way == 0 else figures.is_control & (figures.clients < figures.servers)
     )
-    own, healthy = (_by_pair(figures.plain, keys, these) for these in (mine, controls))
-    if own.size < LEAST_PARTNERS or healthy.size < 2 * LEAST_CONTROLS:
+    of_node, healthy = (_by_pair(figures.plain, keys, these) for these in (chosen, controls))
+    if of_node.size < LEAST_PARTNERS or healthy.size < 2 * LEAST_CONTROLS:
         return judged
     spread, freedom = spread_of_controls(healthy)
     wider, independent = shared_ends(*np.divmod(np.unique(keys[controls]), nodes))
     spread, freedom = spread * wider, freedom * independent
-    share = 1 / 2 + np.pi / 2 * (1 / own.size + 1 / healthy.size)
+    share = 1 / 2 + np.pi / 2 * (1 / of_node.size + 1 / healthy.size)
     sigma = max(LEAST_SPREAD, spread * float(np.sqrt(share)))
     half = upper_quantile(error / tests_alone(figures.fresh.first), max(1.0, freedom)) * sigma
-    slow = float(typical(own) - np.median(healthy))
-    own, healthy = (_by_pair(figures.at_most, keys, these) for these in (mine, controls))
-    at_most = float(typical(own) - np.median(healthy))
+    slow = float(typical(of_node) - np.median(healthy))
+    of_node, healthy = (_by_pair(figures.at_most, keys, these) for these in (chosen, controls))
+    at_most = float(typical(of_node) - np.median(healthy))
     if slow > max(LEAST_HINT, half):
         return replace(judged, slowness=slow, half_width=half, is_slow=True, reason=None)
     if at_most > max(LEAST_HINT, half):
@@ -287,7 +294,7 @@ def _own_pairs(
     is_own: NDArray[np.bool_],
     figures: _FiguresAlone,
     suspected: Suspects,
-    apart: IntArray,
+    doubted_nodes: IntArray,
 ) -> tuple[NDArray[np.bool_], bool]:
     """The pairs alone by which a node in doubt is judged, and whether its partners are healthy as far as is known.
 
@@ -296,15 +303,15 @@ def _own_pairs(
     """
     keys = figures.keys()
     pairs = pair_keys(suspected.pairs[:, 0], suspected.pairs[:, 1], len(figures.fresh.values.nodes))
-    clear = is_own & figures.reaches_beyond(np.union1d(apart, [node]))
+    clear = is_own & figures.reaches_beyond(np.union1d(doubted_nodes, [node]))
     for kept, are_healthy in (
         (clear & ~np.isin(keys, pairs), True),
         (clear, True),
         (is_own, False),
     ):
-        mine = figures.best(kept)
-        if np.unique(keys[mine]).size >= LEAST_PARTNERS:
-            return mine, are_healthy
+        chosen = figures.best(kept)
+        if np.unique(keys[chosen]).size >= LEAST_PARTNERS:
+            return chosen, are_healthy
     return np.zeros(keys.size, dtype=bool), False
 
 

@@ -107,22 +107,22 @@ def fit_again(first: PairFit, suspected: Suspects, again: PairValues) -> Fresh |
     fixed = _known_uplinks(first, again, core, judged)
     directed = both_ways(again, core)
     terms = make_terms(again, first.leaves, logs, core, judged, is_directed=directed, fixed=fixed)
-    found = _effects(terms, len(again.nodes), first.leaf_count, reference)
+    effects = _effects(terms, len(again.nodes), first.leaf_count, reference)
     if directed:
-        found = _apart_from(suspected.uplinks, first, again, core, terms, reference, found)
-    spread = [spread_of_controls(row[np.isfinite(row)]) for row in found.nodes[:, reference]]
+        effects = _apart_from(suspected.uplinks, first, again, core, terms, reference, effects)
+    spread = [spread_of_controls(row[np.isfinite(row)]) for row in effects.nodes[:, reference]]
     return Fresh(
         first,
         again,
         logs,
         core,
         terms,
-        found.nodes,
-        found.errors,
+        effects.nodes,
+        effects.errors,
         reference,
         np.array([max(LEAST_SPREAD, sigma) for sigma, _ in spread]),
         min(freedom for _, freedom in spread),
-        found.uplinks,
+        effects.uplinks,
     )
 
 
@@ -141,8 +141,8 @@ def _reference(first: PairFit, suspected: Suspects, ends: IntArray) -> IntArray 
     """The controls that effects are relative to: those behind no suspected uplink, where they suffice."""
     controls = np.setdiff1d(ends, suspected.nodes)
     clear = controls[~np.isin(first.leaves[controls], suspected.uplinks)]
-    found = clear if clear.size >= LEAST_CONTROLS else controls
-    return found if found.size >= LEAST_CONTROLS else None
+    chosen = clear if clear.size >= LEAST_CONTROLS else controls
+    return chosen if chosen.size >= LEAST_CONTROLS else None
 
 
 @dataclass(slots=True)
@@ -203,14 +203,14 @@ def _apart_from(
         return whole
     if not (clear.classes == 1).any():
         return replace(whole, uplinks=np.full_like(whole.uplinks, np.nan))
-    apart = _effects(clear, len(again.nodes), first.leaf_count, reference)
+    cleared = _effects(clear, len(again.nodes), first.leaf_count, reference)
     spells = of_nearest(
         again.rounds[core], again.rounds[core[kept]], clear.spell_values[clear.spells]
     )
     rest = terms.data - terms.fixed - spells
-    rest -= clear.class_values[1] + apart.centres[1:].sum()
+    rest -= clear.class_values[1] + cleared.centres[1:].sum()
     pairs = np.stack((again.clients, again.servers))[:, core[crossing]]
-    return _uplinks_by_their_pairs(suspected, first.leaves, whole, apart, pairs, rest[crossing])
+    return _uplinks_by_their_pairs(suspected, first.leaves, whole, cleared, pairs, rest[crossing])
 
 
 def _uplinks_by_their_pairs(
@@ -232,12 +232,12 @@ def _uplinks_by_their_pairs(
     errors = np.where(known, clear.errors, whole.errors)
     uplinks = whole.uplinks.copy()
     for leaf in np.flatnonzero(np.isfinite(uplinks[0])).tolist():
-        for way, (own, other) in ((1, pairs), (2, pairs[::-1])):
-            mine = (leaves[own] == leaf) & known[other]
-            beyond = rest[mine] - nodes[3 - way, other[mine]]
+        for way, (behind_it, other) in ((1, pairs), (2, pairs[::-1])):
+            crossing = (leaves[behind_it] == leaf) & known[other]
+            beyond = rest[crossing] - nodes[3 - way, other[crossing]]
             if beyond.size < LEAST_REPEATS:
                 return whole
-            of_nodes = group_medians(beyond, own[mine], leaves.size)
+            of_nodes = group_medians(beyond, behind_it[crossing], leaves.size)
             seen = np.isfinite(of_nodes)
             uplinks[way, leaf] = shared_by_most(of_nodes[seen])
             nodes[way] = np.where(seen, of_nodes - uplinks[way, leaf], nodes[way])
@@ -250,8 +250,11 @@ def _crosses(
     first: PairFit, uplinks: IntArray, clients: IntArray, servers: IntArray
 ) -> NDArray[np.bool_]:
     """Whether each pair uses one of these uplinks."""
-    one, other = first.leaves[clients], first.leaves[servers]
-    return np.asarray((one != other) & (np.isin(one, uplinks) | np.isin(other, uplinks)))
+    client_leaves, server_leaves = first.leaves[clients], first.leaves[servers]
+    return np.asarray(
+        (client_leaves != server_leaves)
+        & (np.isin(client_leaves, uplinks) | np.isin(server_leaves, uplinks))
+    )
 
 
 def tests_alone(first: PairFit) -> int:
@@ -282,8 +285,13 @@ def _known_uplinks(
     """(pairs,) what the sweep found of the uplinks that are not judged now."""
     known = np.nan_to_num(first.uplink_effects)
     known[:, judged] = 0.0
-    one, other = first.leaves[again.clients[pairs]], first.leaves[again.servers[pairs]]
-    return np.where(one != other, known[0, one] + known[1, other], 0.0)
+    client_leaves, server_leaves = (
+        first.leaves[again.clients[pairs]],
+        first.leaves[again.servers[pairs]],
+    )
+    return np.where(
+        client_leaves != server_leaves, known[0, client_leaves] + known[1, server_leaves], 0.0
+    )
 
 
 def expected_effects(first: PairFit) -> FloatArray:
@@ -291,10 +299,10 @@ def expected_effects(first: PairFit) -> FloatArray:
 
     A suspected pair was chosen by what its nodes left over, so their effects as fitted would repeat that choice.
     """
-    found = scores(first)
+    sweep_scores = scores(first)
     errors = first.node_errors[:, np.isfinite(first.node_effects[0])]
     chance = float(np.median(errors)) ** 2 if errors.size else 0.0
     effects = np.nan_to_num(first.node_effects)
-    lasting = max(0.0, float(found.node_spread[1:].max()) ** 2 - chance)
+    lasting = max(0.0, float(sweep_scores.node_spread[1:].max()) ** 2 - chance)
     drawn = lasting / (lasting + first.node_errors**2 + LEAST_SPREAD**2)
     return three_ways(effects * drawn)

@@ -29,32 +29,34 @@ def most_uplinks(fit: PairFit) -> tuple[IntArray, float]:
     """
     none = np.zeros(0, dtype=np.int64), 0.0
     crossing = fit.classes == 1
-    one = fit.leaves[fit.values.clients[fit.usable][crossing]]
-    other = fit.leaves[fit.values.servers[fit.usable][crossing]]
-    leaves = np.union1d(one, other)
+    client_leaves = fit.leaves[fit.values.clients[fit.usable][crossing]]
+    server_leaves = fit.leaves[fit.values.servers[fit.usable][crossing]]
+    leaves = np.union1d(client_leaves, server_leaves)
     if fit.values.kind == "latency" or not FEWEST_LEAVES <= leaves.size <= MOST_LEAVES:
         return none
     uplinks = np.nan_to_num(fit.uplink_effects)
-    slow = fit.residuals[crossing] + uplinks[0, one] + uplinks[1, other]
+    slow = fit.residuals[crossing] + uplinks[0, client_leaves] + uplinks[1, server_leaves]
     size = int(leaves.max()) + 1
-    keys = np.minimum(one, other) * size + np.maximum(one, other)
+    keys = np.minimum(client_leaves, server_leaves) * size + np.maximum(
+        client_leaves, server_leaves
+    )
     known, place, counts = np.unique(keys, return_inverse=True, return_counts=True)
     medians = group_medians(slow, place.reshape(-1), known.size)
     noise = float(np.median(fit.scales[crossing]) * MEDIAN_ERROR / np.sqrt(np.median(counts)))
     ends = np.stack(np.divmod(known, size))
-    best, found = np.inf, none
+    best, slow_uplinks = np.inf, none
     for count in range(1, leaves.size - 1):
         for chosen in combinations(leaves.tolist(), count):
             is_slow = np.isin(ends, chosen).any(axis=0)
             if is_slow.all():
                 continue
             above, below = np.median(medians[is_slow]), np.median(medians[~is_slow])
-            left = medians - np.where(is_slow, above, below)
-            if np.abs(left).sum() >= best:
+            residuals = medians - np.where(is_slow, above, below)
+            if np.abs(residuals).sum() >= best:
                 continue
-            best, gap = float(np.abs(left).sum()), float(above - below)
+            best, gap = float(np.abs(residuals).sum()), float(above - below)
             shares = 1 / is_slow.sum() + 1 / (~is_slow).sum()
-            is_clear = gap > max(LEAST_EFFECT, CLEAR * max(noise, mad(left)) * shares**0.5)
+            is_clear = gap > max(LEAST_EFFECT, CLEAR * max(noise, mad(residuals)) * shares**0.5)
             is_most = 2 * count >= leaves.size
-            found = (np.array(chosen, dtype=np.int64), gap) if is_clear and is_most else none
-    return found
+            slow_uplinks = (np.array(chosen, dtype=np.int64), gap) if is_clear and is_most else none
+    return slow_uplinks

@@ -79,7 +79,7 @@ def infer_leaves(values: PairValues) -> IntArray | None:
     if groups is None:
         return None
     leaves = np.full(nodes, -1, dtype=np.int64)
-    waiting = [np.flatnonzero(groups == one) for one in np.unique(groups[groups >= 0])]
+    waiting = [np.flatnonzero(groups == group) for group in np.unique(groups[groups >= 0])]
     number = 0
     while waiting:
         members = waiting.pop(0)
@@ -88,7 +88,7 @@ def infer_leaves(values: PairValues) -> IntArray | None:
             leaves[members] = number
             number += 1
         else:
-            waiting += [members[parts == one] for one in np.unique(parts[parts >= 0])]
+            waiting += [members[parts == part] for part in np.unique(parts[parts >= 0])]
     return leaves
 
 
@@ -108,14 +108,14 @@ def differences(
         name_of[row] = column
         shared[row, :] = 0
         shared[:, column] = 0
-    found = []
+    differing = []
     for place, node in enumerate(nodes):
         group = int(measured[place])
         leaf = name_of.get(group, -1)
         if group >= 0 and (leaf != declared[place] or leaf < 0):
             was = leaf_names[declared[place]] if declared[place] >= 0 else None
-            found.append(Difference(node, was, leaf_names[leaf] if leaf >= 0 else None))
-    return tuple(found)
+            differing.append(Difference(node, was, leaf_names[leaf] if leaf >= 0 else None))
+    return tuple(differing)
 
 
 def divided(measured: IntArray, declared: IntArray) -> IntArray:
@@ -126,11 +126,11 @@ def divided(measured: IntArray, declared: IntArray) -> IntArray:
     """
     leaves = measured.copy()
     for group in np.unique(measured[measured >= 0]).tolist():
-        own = np.unique(declared[measured == group])
-        elsewhere = np.isin(declared, own) & (measured != group) & (measured >= 0)
-        if own.size > 1 and own.min() >= 0 and not elsewhere.any():
-            for one in own[1:].tolist():
-                leaves[(measured == group) & (declared == one)] = leaves.max() + 1
+        declared_here = np.unique(declared[measured == group])
+        elsewhere = np.isin(declared, declared_here) & (measured != group) & (measured >= 0)
+        if declared_here.size > 1 and declared_here.min() >= 0 and not elsewhere.any():
+            for leaf in declared_here[1:].tolist():
+                leaves[(measured == group) & (declared == leaf)] = leaves.max() + 1
     return leaves
 
 
@@ -165,8 +165,8 @@ def _divide(slow: FloatArray) -> IntArray | None:
 
 def _near(slow: FloatArray) -> BoolArray | None:
     """(n, n) the pairs of the nearer class; None where one class explains all pairs."""
-    own = np.nan_to_num(np.nanquantile(slow, FAR_QUANTILE, axis=1))
-    even = slow - own[:, None] - own[None, :] + np.median(own)
+    typical = np.nan_to_num(np.nanquantile(slow, FAR_QUANTILE, axis=1))
+    even = slow - typical[:, None] - typical[None, :] + np.median(typical)
     upper = np.triu_indices(len(slow), 1)
     logs = even[upper]
     logs = np.sort(logs[np.isfinite(logs)])
@@ -212,9 +212,9 @@ def _threshold(logs: FloatArray) -> float | None:
 
 def _grouped(near: BoolArray) -> IntArray:
     """(n,) first groups: nodes that are linked by sharing most of what is near to them."""
-    own = (near | np.eye(len(near), dtype=bool)).astype(np.float32)
-    shared = own @ own.T
-    sizes = own.sum(axis=1)
+    neighbours = (near | np.eye(len(near), dtype=bool)).astype(np.float32)
+    shared = neighbours @ neighbours.T
+    sizes = neighbours.sum(axis=1)
     either = sizes[:, None] + sizes[None, :] - shared
     _, groups = connected_components(shared > ALIKE * either, directed=False)
     groups = groups.astype(np.int64)
@@ -238,11 +238,11 @@ def _assigned(near: BoolArray, measured: BoolArray, groups: IntArray) -> IntArra
 
 def _is_consistent(near: BoolArray, measured: BoolArray, groups: IntArray) -> bool:
     """Whether pairs within groups are mostly near and others mostly far, of two groups at least."""
-    told = groups >= 0
-    if np.unique(groups[told]).size < 2 or told.mean() < LEAST_TOLD:
+    is_known = groups >= 0
+    if np.unique(groups[is_known]).size < 2 or is_known.mean() < LEAST_TOLD:
         return False
-    same = (groups[:, None] == groups[None, :]) & told[:, None] & measured
-    other = (groups[:, None] != groups[None, :]) & told[:, None] & told[None, :] & measured
+    same = (groups[:, None] == groups[None, :]) & is_known[:, None] & measured
+    other = (groups[:, None] != groups[None, :]) & is_known[:, None] & is_known[None, :] & measured
     if not same.any() or not other.any():
         return False
     return bool(near[same].mean() >= NEAR_WITHIN and near[other].mean() <= NEAR_BETWEEN)

@@ -91,13 +91,15 @@ def link_classes(
     fits: Mapping[Kind, PairFit], sizes: Sizes, unit: Unit = "leaf"
 ) -> tuple[LinkClass, ...]:
     """The classes of a sweep: medians over the pairs of each, with 95 % intervals by resampling its nodes."""
-    found: dict[tuple[int, str], dict[Kind, _Median]] = {}
+    medians: dict[tuple[int, str], dict[Kind, _Median]] = {}
     for kind, fit in fits.items():
-        for one in class_names(fit, unit).items():
-            found.setdefault(one, {})[kind] = _median(fit, fit.classes == one[0])
+        for number_and_name in class_names(fit, unit).items():
+            medians.setdefault(number_and_name, {})[kind] = _median(
+                fit, fit.classes == number_and_name[0]
+            )
     return tuple(
         LinkClass(name, max(median.pairs for median in known.values()), _parameters(known, sizes))
-        for (_, name), known in sorted(found.items())
+        for (_, name), known in sorted(medians.items())
     )
 
 
@@ -133,7 +135,7 @@ def _slope(bandwidth: _Median | None, half: LinkParameter, sizes: Sizes) -> Link
     if bandwidth is None or message < 2:
         return LinkParameter(None, None, None, "no bandwidth was measured")
     slowest, quickest = (
-        message / one for one in (_or(bandwidth.low, bandwidth), _or(bandwidth.high, bandwidth))
+        message / rate for rate in (_or(bandwidth.low, bandwidth), _or(bandwidth.high, bandwidth))
     )
     longest = half.high if half.high is not None else half.value
     shortest = half.low if half.low is not None else (half.value or 0.0)
@@ -151,8 +153,8 @@ def _slope(bandwidth: _Median | None, half: LinkParameter, sizes: Sizes) -> Link
 
 def _inverse(slope: LinkParameter) -> LinkParameter:
     value, low, high = (
-        None if one is None or one <= 0 else 1.0 / one
-        for one in (slope.value, slope.high, slope.low)
+        None if slope_value is None or slope_value <= 0 else 1.0 / slope_value
+        for slope_value in (slope.value, slope.high, slope.low)
     )
     return LinkParameter(value, low, high, slope.reason)
 

@@ -57,7 +57,7 @@ def lost_node(error: NodeLost, dataset: Dataset) -> LostNode:
         values = pair_values(dataset, kind)
         nodes = values.nodes
         ends = zip(values.clients.tolist(), values.servers.tolist(), strict=True)
-        measured.append({frozenset((nodes[one], nodes[other])) for one, other in ends})
+        measured.append({frozenset((nodes[client], nodes[server])) for client, server in ends})
     with_all = set.intersection(*measured)
     missing = [
         other

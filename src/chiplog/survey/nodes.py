@@ -41,10 +41,13 @@ def are_same_hosts(ones: object, others: object) -> bool:
     return len(first) == len(second) and all(map(_is_same_host, first, second))
 
 
-def _is_same_host(one: str, other: str) -> bool:
-    (host, _, domain), (other_host, _, other_domain) = one.partition("."), other.partition(".")
+def _is_same_host(name: str, other_name: str) -> bool:
+    (host, _, domain), (other_host, _, other_domain) = (
+        name.partition("."),
+        other_name.partition("."),
+    )
     if host.isdecimal():  # an address
-        return one == other
+        return name == other_name
     return host == other_host and (domain == other_domain or not domain or not other_domain)
 
 

@@ -75,8 +75,8 @@ class MachineVerdict:
 
     @property
     def _by_pairs(self) -> tuple[tuple[Finding, ...], tuple[Finding, ...]]:
-        found = [finding for verdict in self.verdicts.values() for finding in verdict.accused]
-        return without_explained(found, self.own)
+        findings = [finding for verdict in self.verdicts.values() for finding in verdict.accused]
+        return without_explained(findings, self.own)
 
     def to_json(self) -> dict[str, Any]:
         """The verdict for scripts; `detectable` on top is that of bandwidths if there are any."""
@@ -119,14 +119,14 @@ def verdict_of_run(dataset: Dataset, topology: Topology | None = None) -> Machin
     declared, names = leaf_numbers(topology, nodes) if topology else declared_leaves(dataset)
     shared = shared_nodes(dataset.header)
     measured = _measured_leaves(known, shared, declared)
-    found: tuple[Difference, ...] = ()
+    contradictions: tuple[Difference, ...] = ()
     agrees = None
     if shared is not None:
         declared, names = None, shared.names
     if declared is not None and measured is not None:
         measured = divided(measured, declared)
-        found = differences(nodes, declared, names, measured)
-        agrees = not found
+        contradictions = differences(nodes, declared, names, measured)
+        agrees = not contradictions
         measured, names = _named(measured, declared, names)
     leaves = measured if measured is not None else declared
     verdicts = {}
@@ -142,7 +142,9 @@ def verdict_of_run(dataset: Dataset, topology: Topology | None = None) -> Machin
     if leaves is not None and unit == "leaf":
         count = int(np.unique(leaves[leaves >= 0]).size)
     own = own_verdict(dataset)
-    return MachineVerdict(verdicts, len(visits), count, agrees, found, fits, names, own, unit)
+    return MachineVerdict(
+        verdicts, len(visits), count, agrees, contradictions, fits, names, own, unit
+    )
 
 
 def _of_full_uplinks(verdict: SweepVerdict, fill: UplinkFill | None) -> SweepVerdict:
@@ -177,8 +179,8 @@ def measured_again(dataset: Dataset, kind: Kind) -> SecondMeasurement:
     """All figures of a kind after the sweep, each time for itself."""
     later = sorted({series.visit for series in dataset.series if series.pattern == PATTERN})[1:]
     alone, uplinks = (
-        _sweep(dataset, kind, later, (one + AGAIN,)) if kind == "bandwidth" else None
-        for one in (ALONE, UPLINK)
+        _sweep(dataset, kind, later, (purpose + AGAIN,)) if kind == "bandwidth" else None
+        for purpose in (ALONE, UPLINK)
     )
     pairs = _sweep(dataset, kind, later, (kind + PAIRS_AGAIN,))
     return SecondMeasurement(_sweep(dataset, kind, later), pairs, alone, uplinks)
@@ -200,7 +202,7 @@ def _sweep(
     parts = []
     first_round = 0
     for visit in visits or [-1]:
-        series = tuple(one for one in dataset.series if one.visit == visit)
+        series = tuple(one_series for one_series in dataset.series if one_series.visit == visit)
         for purpose in purposes or (kind, kind + AGAIN):
             part = pair_values(replace(dataset, series=series), kind, purpose)
             rounds = _in_time(part.rounds)
@@ -224,8 +226,11 @@ def _time_on_one_cpu(dataset: Dataset) -> float:
     """By the first visit, whose pairs are not chosen; 1 where no two nodes share a CPU."""
     if cpus_of_ranks(dataset.header) is None:
         return 1.0
-    first = min((one.visit for one in dataset.series if one.pattern == PATTERN), default=0)
-    series = tuple(one for one in dataset.series if one.visit == first)
+    first = min(
+        (one_series.visit for one_series in dataset.series if one_series.pattern == PATTERN),
+        default=0,
+    )
+    series = tuple(one_series for one_series in dataset.series if one_series.visit == first)
     return time_on_one_cpu(pair_values(replace(dataset, series=series), "latency"))
 
 
@@ -260,8 +265,10 @@ def _named(
     """The measured leaves, with the declared names by number where most of a leaf's nodes have one."""
     named = []
     for number in range(int(measured.max(initial=-1)) + 1):
-        theirs = declared[(measured == number) & (declared != UNDECLARED)]
-        named.append(names[np.bincount(theirs).argmax()] if theirs.size else f"leaf {number}")
+        declared_here = declared[(measured == number) & (declared != UNDECLARED)]
+        named.append(
+            names[np.bincount(declared_here).argmax()] if declared_here.size else f"leaf {number}"
+        )
     return measured, tuple(named)
 
 

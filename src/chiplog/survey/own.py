@@ -67,12 +67,12 @@ def own_figures(dataset: Dataset, quantity: OwnQuantity) -> FloatArray:
     Of work it is the mean of a visit, which holds what other programs took in between; of copies and shares the median.
     """
     nodes = len(node_names(dataset.header))
-    found = [
+    figures = [
         _of_visit(series, quantity, nodes)
         for series in dataset.series
         if series.pattern == quantity and series.visit > 0 and series.tag.get("purpose") == OWN
     ]
-    return np.array(found).reshape(-1, nodes)
+    return np.array(figures).reshape(-1, nodes)
 
 
 def _of_visit(series: Series, quantity: OwnQuantity, nodes: int) -> FloatArray:
@@ -99,8 +99,8 @@ def own_verdict(dataset: Dataset) -> OwnVerdict | None:
         judged = _judged(own_figures(dataset, quantity), quantity, names)
         if judged is None:
             continue
-        found, least = judged
-        accused += found
+        findings, least = judged
+        accused += findings
         if quantity != OTHERS:
             detectable[kind] = least
     if not detectable:
@@ -139,15 +139,15 @@ def _judged(
     of_node[known] = np.nanquantile(figures[:, known], quantile, axis=0)
     least = LEAST_SHARE if quantity == OTHERS else LEAST_EFFECT
     error = FAMILY_ERROR / FAMILIES / len(KINDS) / len(names)
-    found = []
+    accused = []
     healthy = of_node.copy()
     for node in np.flatnonzero(of_node - np.nanmedian(of_node) > least).tolist():
         excess, half = _beside(of_node, node, error)
         if excess > max(least, half):
             wide = max(half, _of_visits(figures[:, node]))
-            found.append(_finding(names[node], quantity, excess, wide))
+            accused.append(_finding(names[node], quantity, excess, wide))
             healthy[node] = np.nan
-    return found, _detectable(healthy, error)
+    return accused, _detectable(healthy, error)
 
 
 def _detectable(healthy: FloatArray, error: float) -> float | None:

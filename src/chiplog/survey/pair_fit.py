@@ -245,9 +245,9 @@ def class_scales(rest: FloatArray, classes: IntArray) -> FloatArray:
     Terms of their own could otherwise explain a small class wholly, which would then outweigh the other.
     """
     common = max(LEAST_SCALE, mad(rest))
-    own = np.array([mad(rest[classes == one]) for one in (0, 1)])
+    own_scales = np.array([mad(rest[classes == pair_class]) for pair_class in (0, 1)])
     pairs = np.bincount(classes, minlength=2)
-    drawn = np.sqrt((pairs * own**2 + PRIOR_PAIRS * common**2) / (pairs + PRIOR_PAIRS))
+    drawn = np.sqrt((pairs * own_scales**2 + PRIOR_PAIRS * common**2) / (pairs + PRIOR_PAIRS))
     return np.asarray(np.maximum(drawn, common / 2))
 
 
@@ -255,9 +255,11 @@ def solve(terms: Terms) -> FloatArray:
     """Fits the terms in place; returns (u,) the weights of the pairs, at most 1."""
     if not terms.data.size:
         return np.zeros(0)
-    for one in (0, 1):
-        if (terms.classes == one).any():
-            terms.class_values[one] = np.median((terms.data - terms.fixed)[terms.classes == one])
+    for pair_class in (0, 1):
+        if (terms.classes == pair_class).any():
+            terms.class_values[pair_class] = np.median(
+                (terms.data - terms.fixed)[terms.classes == pair_class]
+            )
     for _ in range(_MEDIAN_STEPS):
         _step(terms, None)
     weights = np.ones(terms.data.size)
@@ -286,11 +288,11 @@ def _step(terms: Terms, weights: FloatArray | None) -> None:
     if weights is not None:
         _move_spells(terms, weights)
     rest = terms.rest()
-    for one in (0, 1):
-        of_class = terms.classes == one
+    for pair_class in (0, 1):
+        of_class = terms.classes == pair_class
         if of_class.any():
             kept = None if weights is None else weights[of_class]
-            terms.class_values[one] += _centre_of(rest[of_class], kept)
+            terms.class_values[pair_class] += _centre_of(rest[of_class], kept)
 
 
 def _centre_of(values: FloatArray, weights: FloatArray | None) -> float:
@@ -349,9 +351,11 @@ def _move_uplinks(terms: Terms, weights: FloatArray | None) -> None:
     )
     terms.uplinks[terms.judged] += moves[terms.judged]
     for side in terms.sides:
-        own = np.intersect1d(terms.judged, terms.leaf_of_end[side])
-        if own.size:
-            terms.uplinks[own] -= np.median(terms.uplinks[np.unique(terms.leaf_of_end[side])])
+        judged_here = np.intersect1d(terms.judged, terms.leaf_of_end[side])
+        if judged_here.size:
+            terms.uplinks[judged_here] -= np.median(
+                terms.uplinks[np.unique(terms.leaf_of_end[side])]
+            )
     inner = np.flatnonzero(terms.classes == 0)
     kept = None if weights is None else weights[inner]
     moves = _centres(rest[inner], terms.client_leaves[inner], terms.leaf_ends, kept)
@@ -421,10 +425,10 @@ def end_effects(
     inverse = 1 / np.tile(scales[terms.classes] ** 2, 2)
     every = np.bincount(groups, inverse, count)
     total = np.bincount(groups, np.concatenate((weights, weights)) * inverse, count)
-    own = np.maximum(1.0, _noise_of_ends(terms, rest, scales))
+    noise = np.maximum(1.0, _noise_of_ends(terms, rest, scales))
     is_median = (total < every / 2) & (pairs >= LEAST_IN_SPELL)
     total = np.where(is_median, every * 2 / np.pi, total)
-    errors = np.divide(own, np.sqrt(total), out=np.full(count, np.inf), where=total > 0)
+    errors = np.divide(noise, np.sqrt(total), out=np.full(count, np.inf), where=total > 0)
     return np.where(pairs > 0, terms.ends, np.nan), errors
 
 

@@ -49,8 +49,8 @@ class PairValues:
         """(m,) whether the pair's two nodes are bound to one CPU."""
         if self.cpus is None:
             return np.zeros(self.values.shape, dtype=np.bool_)
-        one, other = self.cpus[self.clients], self.cpus[self.servers]
-        return np.asarray((one == other) & (one >= 0))
+        client_cpus, server_cpus = self.cpus[self.clients], self.cpus[self.servers]
+        return np.asarray((client_cpus == server_cpus) & (client_cpus >= 0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +105,7 @@ def _is_of(series: Series, purpose: str, direction: str) -> bool:
 def _figures(kind: Kind, pooled: Sequence[list[FloatArray]], message_bytes: int) -> FloatArray:
     """(pairs,) the figure of each pair; NaN of one without a sample, or whose time is not above 0."""
     of_pair = [parts[0] if len(parts) == 1 else np.concatenate(parts) for parts in pooled]
-    sizes = np.array([one.size for one in of_pair], dtype=np.int64)
+    sizes = np.array([samples.size for samples in of_pair], dtype=np.int64)
     seconds = np.concatenate([*of_pair, np.zeros(0)])
     pairs = np.repeat(np.arange(sizes.size), sizes)
     if kind == "latency":

@@ -123,7 +123,7 @@ class SurveyOptions:
     def to_json(self) -> dict[str, object]:
         """The options as the run file's header keeps them, in JSON's own types."""
         lists = {"leaves": self.leaves, "leaf_names": self.leaf_names}
-        return {**asdict(self), **{name: one and list(one) for name, one in lists.items()}}
+        return {**asdict(self), **{name: items and list(items) for name, items in lists.items()}}
 
     @staticmethod
     def from_json(stored: Mapping[str, object], source: str) -> SurveyOptions:
@@ -162,7 +162,7 @@ def stored_leaves(
     if names is None:
         return tuple(numbers), tuple(f"leaf {number}" for number in range(count))
     known = names if isinstance(names, list) else []
-    words = [one for one in known if isinstance(one, str) and one.isprintable()]
+    words = [word for word in known if isinstance(word, str) and word.isprintable()]
     if not isinstance(names, list) or len(words) != len(names) or len(words) < count:
         raise CorruptFile(f"{source}: line 1: plan.leaf_names has no name for each leaf.")
     return tuple(numbers), tuple(words)
@@ -292,8 +292,8 @@ def alone_requests(
     """
     shuffle = random.Random(sweep.options.seed + 2)
     requests: list[Request] = []
-    whole = [(ALONE, *one) for one in enumerate(parts)]
-    whole += [(UPLINK, *one) for one in enumerate(uplinks)]
+    whole = [(ALONE, *numbered) for numbered in enumerate(parts)]
+    whole += [(UPLINK, *numbered) for numbered in enumerate(uplinks)]
     for repeat in range(2 * REPEATS_AGAIN):
         visit = max(sweep.options.visits, 1 + 2 * REPEATS_AGAIN) + repeat
         for purpose, number, links in shuffle.sample(whole, len(whole)):
@@ -317,9 +317,9 @@ def predicted_seconds(request: Request, transport: str) -> float:
     if request.tag.get("purpose") == OWN:
         return request.rounds(request.stop.max_samples) * OWN_SAMPLE_SECONDS
     nominal = nominal_of(transport)
-    one = _sample_seconds(request.series[0], nominal)
-    least = request.rounds(request.stop.min_samples) * one
-    most = request.rounds(request.stop.max_samples) * one
+    sample_seconds = _sample_seconds(request.series[0], nominal)
+    least = request.rounds(request.stop.min_samples) * sample_seconds
+    most = request.rounds(request.stop.max_samples) * sample_seconds
     return min(most, max(least, request.stop.budget_ns * 1e-9))
 
 

@@ -32,9 +32,9 @@ def ranks_of(launcher: str | None, environment: Mapping[str, str] = os.environ) 
         return None
     for names in (TASKS, NODES):
         for name in names:
-            found = _number_after(name, words)
-            if found is not None:
-                return found
+            count = _number_after(name, words)
+            if count is not None:
+                return count
     if words and os.path.basename(words[0]) == "srun":
         for variable in VARIABLES:
             number = as_integer(environment.get(variable, ""), 1)

@@ -167,8 +167,8 @@ def _uplink_fill(verdict: MachineVerdict) -> UplinkFill | None:
 
 def _is_of_sweep(series: Series) -> bool:
     """Whether the round is one of the sweep's, then or again."""
-    apart = (ALONE + AGAIN, UPLINK + AGAIN, PAIRS_AGAIN)
-    return not str(series.tag.get("purpose")).endswith(apart)
+    other_purposes = (ALONE + AGAIN, UPLINK + AGAIN, PAIRS_AGAIN)
+    return not str(series.tag.get("purpose")).endswith(other_purposes)
 
 
 def _ends(values: PairValues) -> set[frozenset[int]]:
@@ -186,8 +186,8 @@ def _sizes(dataset: Dataset) -> Sizes:
 
 
 def _bytes_of(dataset: Dataset, purpose: str) -> int:
-    found = dataset.select(pattern=PATTERN, purpose=purpose).series
-    return found[0].message_bytes if found else 0
+    series = dataset.select(pattern=PATTERN, purpose=purpose).series
+    return series[0].message_bytes if series else 0
 
 
 def _spread(values: PairValues, message_bytes: int) -> Spread | None:

@@ -28,14 +28,15 @@ def rounds_by_leaf(leaves: Sequence[int]) -> tuple[Pairs, ...] | None:
     (((0, 1), (2, 3)), ((2, 1), (0, 3)), ((0, 2), (1, 3)))
     """
     members = [
-        [rank for rank, leaf in enumerate(leaves) if leaf == one] for one in sorted(set(leaves))
+        [rank for rank, leaf in enumerate(leaves) if leaf == leaf_number]
+        for leaf_number in sorted(set(leaves))
     ]
     members.sort(key=len, reverse=True)
     if len(members) < 2 or len(members[1]) < 2:
         return None
-    found = tuple(tuple(pairs) for pairs in _rounds(members) if pairs)
-    if len(found) <= MOST_MORE_ROUNDS * rounds_of(len(leaves)):
-        return found
+    rounds = tuple(tuple(pairs) for pairs in _rounds(members) if pairs)
+    if len(rounds) <= MOST_MORE_ROUNDS * rounds_of(len(leaves)):
+        return rounds
     return tuple(map(tuple, _circle([rank for ranks in members for rank in ranks])))
 
 
@@ -47,22 +48,27 @@ def _rounds(members: Sequence[Sequence[int]]) -> Iterator[list[tuple[int, int]]]
         for step in range(max(len(members[place]) for place in partners)):
             pairs = [
                 pair
-                for one, other in meetings
-                for pair in _between(members[one], members[other], step)
+                for leaf, other_leaf in meetings
+                for pair in _between(members[leaf], members[other_leaf], step)
             ]
-            own = within[idle] if idle is not None else []
-            yield pairs + (own.pop() if own else [])
+            idle_rounds = within[idle] if idle is not None else []
+            yield pairs + (idle_rounds.pop() if idle_rounds else [])
     while any(within.values()):
-        yield [pair for own in within.values() if own for pair in own.pop()]
+        yield [
+            pair
+            for rounds_within in within.values()
+            if rounds_within
+            for pair in rounds_within.pop()
+        ]
 
 
-def _between(one: Sequence[int], other: Sequence[int], step: int) -> list[tuple[int, int]]:
+def _between(leaf: Sequence[int], other_leaf: Sequence[int], step: int) -> list[tuple[int, int]]:
     """Nodes of two leaves, the first of which sends; after as many steps as the larger one has nodes, all have met."""
-    large, small = sorted((one, other), key=len, reverse=True)
+    large, small = sorted((leaf, other_leaf), key=len, reverse=True)
     if step >= len(large):
         return []
     met = [(large[(place + step) % len(large)], node) for place, node in enumerate(small)]
-    return met if large is one else [(receiver, sender) for sender, receiver in met]
+    return met if large is leaf else [(receiver, sender) for sender, receiver in met]
 
 
 def _circle(ranks: Sequence[int]) -> Iterator[list[tuple[int, int]]]:

@@ -43,10 +43,10 @@ def time_on_one_cpu(sweep: PairValues) -> float:
     """
     shared = sweep.share_a_cpu
     known = np.isfinite(sweep.values)
-    one, two = sweep.values[known & shared], sweep.values[known & ~shared]
-    if min(one.size, two.size) < LEAST_PAIRS:
+    on_one_cpu, on_two_cpus = sweep.values[known & shared], sweep.values[known & ~shared]
+    if min(on_one_cpu.size, on_two_cpus.size) < LEAST_PAIRS:
         return 1.0
-    return float(np.median(one) / np.median(two))
+    return float(np.median(on_one_cpu) / np.median(on_two_cpus))
 
 
 def evened(values: PairValues, times: float) -> PairValues:

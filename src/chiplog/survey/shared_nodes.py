@@ -40,11 +40,11 @@ def shared_nodes(header: Mapping[str, object]) -> SharedNodes | None:
     if len(names) > 1:
         return SharedNodes("node", np.array([names.index(host) for host in hosts]), names)
     sockets = [
-        one.get("socket") if isinstance(one, Mapping) else None
-        for one in header_list(header.get("places"))
+        place.get("socket") if isinstance(place, Mapping) else None
+        for place in header_list(header.get("places"))
     ]
     known = tuple(dict.fromkeys(sockets))
     if len(sockets) != len(hosts) or None in known or len(known) < 2:
         return SharedNodes("group", None, ())
     numbers = np.array([known.index(socket) for socket in sockets])
-    return SharedNodes("socket", numbers, tuple(f"socket {one}" for one in known))
+    return SharedNodes("socket", numbers, tuple(f"socket {socket}" for socket in known))

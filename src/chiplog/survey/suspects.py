@@ -134,21 +134,21 @@ def _uplink_spread(
 
 def suspects(fit: PairFit) -> Suspects:
     """The nodes, uplinks and pairs that are to be measured again."""
-    found = scores(fit)
-    nodes = int(np.isfinite(found.node_slowness[0]).sum())
+    sweep_scores = scores(fit)
+    nodes = int(np.isfinite(sweep_scores.node_slowness[0]).sum())
     ways = 3 if fit.is_directed else 1
     share = min(0.25, max(EXPECTED_NODES / max(1, nodes), SUSPECT_SHARE))
-    of_nodes = upper_quantile(share / ways, found.node_freedom)
+    of_nodes = upper_quantile(share / ways, sweep_scores.node_freedom)
     most = max(1, int(MOST_NODES * nodes))
-    slow_nodes = _worst(found.node_scores, of_nodes, most)
-    leaves = int(np.isfinite(found.uplink_slowness[0]).sum())
+    slow_nodes = _worst(sweep_scores.node_scores, of_nodes, most)
+    leaves = int(np.isfinite(sweep_scores.uplink_slowness[0]).sum())
     of_uplinks = upper_quantile(
-        min(0.1, EXPECTED_UPLINKS / max(1, leaves)) / ways, found.uplink_freedom
+        min(0.1, EXPECTED_UPLINKS / max(1, leaves)) / ways, sweep_scores.uplink_freedom
     )
-    is_sure = found.uplink_scores[0] > upper_quantile(SURE, found.uplink_freedom)
-    is_sure &= found.uplink_slowness[0] > LEAST_EFFECT
+    is_sure = sweep_scores.uplink_scores[0] > upper_quantile(SURE, sweep_scores.uplink_freedom)
+    is_sure &= sweep_scores.uplink_slowness[0] > LEAST_EFFECT
     most = max(1, leaves // 4, int(is_sure.sum()))
-    slow_uplinks = _worst(found.uplink_scores, of_uplinks, most)
+    slow_uplinks = _worst(sweep_scores.uplink_scores, of_uplinks, most)
     of_pairs, pairs = _slow_pairs(fit, slow_nodes, nodes)
     limits = {"node": of_nodes, "uplink": of_uplinks, "pair": of_pairs}
     return Suspects(slow_nodes, slow_uplinks, pairs, limits)
@@ -172,23 +172,23 @@ def pair_scores(fit: PairFit, apart: IntArray) -> FloatArray:
     rest = fit.residuals.copy()
     is_apart = np.zeros(len(fit.values.nodes), dtype=bool)
     is_apart[apart] = True
-    own = np.flatnonzero(is_apart[clients] ^ is_apart[servers])
-    ends = np.where(is_apart[clients], clients, servers)[own]
-    groups = 2 * ends + fit.classes[own]
-    shifts = group_medians(rest[own], groups, 2 * is_apart.size)
+    half_apart = np.flatnonzero(is_apart[clients] ^ is_apart[servers])
+    ends = np.where(is_apart[clients], clients, servers)[half_apart]
+    groups = 2 * ends + fit.classes[half_apart]
+    shifts = group_medians(rest[half_apart], groups, 2 * is_apart.size)
     known = np.bincount(groups, minlength=shifts.size) >= LEAST_OF_CLASS
-    rest[own] -= np.where(known, shifts, 0.0)[groups]
+    rest[half_apart] -= np.where(known, shifts, 0.0)[groups]
     rest[is_apart[clients] & is_apart[servers]] = 0.0
     return rest / fit.scales
 
 
-def _slow_pairs(fit: PairFit, apart: IntArray, nodes: int) -> tuple[float, IntArray]:
+def _slow_pairs(fit: PairFit, slow_nodes: IntArray, nodes: int) -> tuple[float, IntArray]:
     pairs = fit.usable.size
     none = np.zeros((0, 2), dtype=np.int64)
     if pairs < LEAST_OF_PAIRS * nodes * (nodes - 1) / 2 or pairs <= 2 * nodes:
         return np.inf, none
     threshold = upper_quantile(min(MOST_PAIR_SHARE, nodes / pairs), np.inf)
-    far = pair_scores(fit, apart)
+    far = pair_scores(fit, slow_nodes)
     order = np.argsort(-far, kind="stable")[: MOST_PAIRS * nodes]
     is_slow = (far[order] > threshold) & (far[order] * fit.scales[order] > WORTH_MEASURING)
     taken = fit.usable[order[is_slow]]
@@ -204,14 +204,14 @@ def pair_rounds(fit: PairFit, shuffle: random.Random) -> list[Pairs]:
     known = {frozenset(pair) for pair in suspected}
     usable = fit.usable
     nodes = np.union1d(fit.values.clients[usable], fit.values.servers[usable]).tolist()
-    found = []
+    rounds = []
     for part in _disjoint(suspected)[: MOST_ROUNDS_AGAIN - ROUNDS_AGAIN]:
         busy = {node for pair in part for node in pair}
         free = [node for node in nodes if node not in busy]
         shuffle.shuffle(free)
         others = zip(free[::2], free[1::2], strict=False)
-        found.append((*part, *(pair for pair in others if frozenset(pair) not in known)))
-    return found
+        rounds.append((*part, *(pair for pair in others if frozenset(pair) not in known)))
+    return rounds
 
 
 def pairs_alone(
@@ -228,25 +228,33 @@ def pairs_alone(
     """
     if not slow_nodes and not slow_pairs:
         return []
-    found = suspects(fit)
-    suspected = {*slow_pairs, *map(tuple, found.pairs.tolist())}
-    others = _other_pairs(fit, found, suspected)
-    suspicious = {*found.nodes.tolist(), *slow_nodes}
+    suspicions = suspects(fit)
+    suspected = {*slow_pairs, *map(tuple, suspicions.pairs.tolist())}
+    others = _other_pairs(fit, suspicions, suspected)
+    suspicious = {*suspicions.nodes.tolist(), *slow_nodes}
     seen = np.union1d(fit.values.clients[fit.usable], fit.values.servers[fit.usable]).tolist()
     healthy = [node for node in seen if node not in suspicious]
     leaves = fit.leaves.tolist()
     wanted = list(slow_pairs[:MOST_PAIRS_ALONE])
     for node in slow_nodes[:MOST_NODES_ALONE]:
-        is_own = leaves[node] in found.uplinks  # its uplink must not be taken for the node
-        partners = [one for one in healthy if (leaves[one] == leaves[node]) == is_own]
+        is_own = leaves[node] in suspicions.uplinks  # its uplink must not be taken for the node
+        partners = [
+            healthy_node
+            for healthy_node in healthy
+            if (leaves[healthy_node] == leaves[node]) == is_own
+        ]
         if is_own and len(partners) < LEAST_PARTNERS:  # all of a leaf in doubt: most are healthy
-            partners = [one for one in seen if leaves[one] == leaves[node] and one != node]
+            partners = [
+                partner for partner in seen if leaves[partner] == leaves[node] and partner != node
+            ]
         partners = partners or healthy
-        clear = [partner for partner in partners if is_own or leaves[partner] not in found.uplinks]
+        clear = [
+            partner for partner in partners if is_own or leaves[partner] not in suspicions.uplinks
+        ]
         partners = clear if len(clear) >= PARTNERS_ALONE else partners
         drawn = shuffle.sample(partners, min(PARTNERS_ALONE, len(partners)))
         wanted += [(node, partner) for partner in drawn]
-    classes = {leaves[one] == leaves[other] for one, other in wanted}
+    classes = {leaves[client] == leaves[server] for client, server in wanted}
     controls = []
     for is_within in classes:
         alike = [pair for pair in others if (leaves[pair[0]] == leaves[pair[1]]) == is_within]
@@ -255,13 +263,13 @@ def pairs_alone(
 
 
 def _other_pairs(
-    fit: PairFit, found: Suspects, suspected: set[tuple[int, int]]
+    fit: PairFit, suspicions: Suspects, suspected: set[tuple[int, int]]
 ) -> list[tuple[int, int]]:
     """Pairs that nothing speaks against; across suspected uplinks only where there are few others."""
     clients, servers = fit.values.clients[fit.usable], fit.values.servers[fit.usable]
     pairs = zip(clients.tolist(), servers.tolist(), strict=True)
-    slow_leaves = set(found.uplinks.tolist())
-    bad = set(found.nodes.tolist())
+    slow_leaves = set(suspicions.uplinks.tolist())
+    bad = set(suspicions.nodes.tolist())
     others = sorted({pair for pair in pairs if not bad & set(pair)} - suspected)
     leaves = fit.leaves.tolist()
     clear = [pair for pair in others if not slow_leaves & {leaves[node] for node in pair}]
@@ -271,7 +279,7 @@ def _other_pairs(
 def _disjoint(pairs: Sequence[tuple[int, int]]) -> list[Pairs]:
     parts: list[list[tuple[int, int]]] = []
     for pair in pairs:
-        free = (part for part in parts if not set(pair) & {end for one in part for end in one})
+        free = (part for part in parts if not set(pair) & {end for busy in part for end in busy})
         part = next(free, None)
         if part is None:
             parts.append([pair])

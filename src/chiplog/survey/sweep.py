@@ -195,9 +195,9 @@ class _SweepRunFile:
     def _measure_all(
         self, session: Session, requests: Sequence[Request], writer: RunWriter
     ) -> bool:
-        todo = [one for one in requests if one.id not in writer.finished]
+        todo = [planned for planned in requests if planned.id not in writer.finished]
         transport = self.options.transport
-        self.watcher.expect(*(predicted_seconds(one, transport) for one in todo))
+        self.watcher.expect(*(predicted_seconds(waiting, transport) for waiting in todo))
         for request in todo:
             if self.limits.is_past_last and writer.records:
                 return False
@@ -223,13 +223,13 @@ class _SweepRunFile:
         known = [f"rank {rank} is {names[rank]}" for rank in ranks if rank < len(names)]
         reason = sentence + (f" ({', '.join(known)})" if known else "")
         kept = self.writer.records if self.writer else 0
-        told = (
+        loss = (
             f"{reason}. The {kept} finished records are kept in {self.out}: --resume measures the rest once all "
             "nodes are back; without one of them, begin a new file."
         )
         if isinstance(error, RankLost) and error.rank < len(names):
-            return NodeLost(told, node=names[error.rank], reason=reason, ranks=len(names))
-        return RunFailed(told)
+            return NodeLost(loss, node=names[error.rank], reason=reason, ranks=len(names))
+        return RunFailed(loss)
 
     def dataset(self, *, complete: bool = False) -> Dataset:
         """All that is in the file."""

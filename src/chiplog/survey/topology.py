@@ -58,12 +58,12 @@ def parse_topology(text: str, name: str = "topology.conf") -> Topology:
         known[_key(switch)] = switch
         below[switch] = _names(fields.get("switches", ""), where, MOST_NAMES)
         # scontrol names all nodes below a switch of a higher level, too
-        own = "" if below[switch] else fields.get("nodes", "")
-        nodes[switch] = _names(own, where, MOST_NAMES)
+        declared = "" if below[switch] else fields.get("nodes", "")
+        nodes[switch] = _names(declared, where, MOST_NAMES)
         total += len(nodes[switch])
         if total > MOST_NAMES:
             raise CorruptFile(f"{where}: the file names more than {MOST_NAMES} nodes.")
-    leaves = {switch: own for switch, own in nodes.items() if own}
+    leaves = {switch: members for switch, members in nodes.items() if members}
     if not leaves:
         raise CorruptFile(
             f"{name} declares no switch with nodes: SwitchName=... Nodes=... is missing."
@@ -90,11 +90,11 @@ def leaf_numbers(topology: Topology, nodes: tuple[str, ...]) -> tuple[IntArray, 
     leaves = np.full(len(nodes), UNDECLARED, dtype=np.int64)
     for place, node in enumerate(nodes):
         plain = node.partition("#")[0]
-        found = full.get(_key(plain))
-        if found is None and ("." not in plain or False in has_domain.get(_short(plain), ())):
+        leaf = full.get(_key(plain))
+        if leaf is None and ("." not in plain or False in has_domain.get(_short(plain), ())):
             candidates = short.get(_short(plain), set())
-            found = next(iter(candidates)) if len(candidates) == 1 else None
-        leaves[place] = UNDECLARED if found is None else found
+            leaf = next(iter(candidates)) if len(candidates) == 1 else None
+        leaves[place] = UNDECLARED if leaf is None else leaf
     if len(nodes) and (leaves == UNDECLARED).all():
         raise UsageError(
             f"the topology declares none of the measured nodes ({nodes[0]}, ...), but "
@@ -121,7 +121,7 @@ def expand_hosts(text: str) -> Iterator[str]:
             count *= len(choice)
         if count > MOST_NAMES:
             raise ValueError(f"{part[:40]!r} stands for more than {MOST_NAMES} names")
-        yield from ("".join(one) for one in itertools.product(*choices))
+        yield from ("".join(combination) for combination in itertools.product(*choices))
 
 
 def _numbers(text: str) -> list[str]:
@@ -135,7 +135,7 @@ def _numbers(text: str) -> list[str]:
             raise ValueError(
                 f"{part[:40]!r} is an empty range, or one of more than {MOST_NAMES} names"
             )
-        numbers += [str(one).zfill(len(first)) for one in range(int(first), int(last) + 1)]
+        numbers += [str(number).zfill(len(first)) for number in range(int(first), int(last) + 1)]
     return numbers
 
 

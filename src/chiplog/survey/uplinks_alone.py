@@ -50,12 +50,12 @@ def uplinks_alone(fit: PairFit, slow_uplinks: Sequence[int], shuffle: random.Ran
     The leaf's nodes are the clients; their partners are healthy nodes of as many other leaves as there are. A leaf is
     left out where there are too few of these to fill its uplink. There are none where no healthy leaf can be measured.
     """
-    found = suspects(fit)
+    suspected_parts = suspects(fit)
     members = _members(fit)
-    suspected = {*found.uplinks.tolist(), *slow_uplinks}
-    apart = set(found.nodes.tolist())
+    suspected = {*suspected_parts.uplinks.tolist(), *slow_uplinks}
+    suspected_nodes = set(suspected_parts.nodes.tolist())
     healthy = {
-        leaf: [node for node in nodes if node not in apart]
+        leaf: [node for node in nodes if node not in suspected_nodes]
         for leaf, nodes in members.items()
         if leaf not in suspected
     }
@@ -128,38 +128,42 @@ def judge_uplinks_alone(
     not measured alone stays as it is, and so does one with a slower node behind it, which can't help to fill it.
     """
     judged, fresh = result.judged, result.fresh
-    slow = [place for place, one in enumerate(judged) if is_slow_uplink(one)]
-    doubted = [place for place, one in enumerate(judged) if is_doubted_uplink(one)]
+    slow = [place for place, accused in enumerate(judged) if is_slow_uplink(accused)]
+    doubted = [place for place, doubtful in enumerate(judged) if is_doubted_uplink(doubtful)]
     if fresh is None or full is None or not (slow or doubted):
         return
-    apart = {judged[place].number for place in (*slow, *doubted)} | set(suspected.uplinks.tolist())
+    doubted_leaves = {judged[place].number for place in (*slow, *doubted)} | set(
+        suspected.uplinks.tolist()
+    )
     filled = _filled(full, fresh.first.leaves)
-    controls = [one for one in filled if not apart & one.leaves]
+    controls = [control for control in filled if not doubted_leaves & control.leaves]
     for place in (*slow, *doubted):
-        one = judged[place]
-        own = next((part for part in filled if part.begins_in(one.number).any()), None)
-        found = None if own is None or not controls else _effect(one, own, controls)
-        if found is None or found.slowness < _slowest_node(judged, fresh.first.leaves, one.number):
+        suspect = judged[place]
+        uplink = next((part for part in filled if part.begins_in(suspect.number).any()), None)
+        effect = None if uplink is None or not controls else _effect(suspect, uplink, controls)
+        if effect is None or effect.slowness < _slowest_node(
+            judged, fresh.first.leaves, suspect.number
+        ):
             continue
         if place in slow:
-            spread, freedom, tests = float(fresh.spread[found.way]), fresh.freedom, len(slow)
+            spread, freedom, tests = float(fresh.spread[effect.way]), fresh.freedom, len(slow)
         else:
             spread, freedom = spread_of_controls(
                 np.concatenate([part.differences() for part in controls])
             )
             tests = tests_alone(fresh.first)
-        sigma = max(LEAST_SPREAD, float(np.hypot(spread * np.sqrt(found.share), found.noise)))
-        half = upper_quantile(error / tests, min(freedom, found.freedom)) * sigma
+        sigma = max(LEAST_SPREAD, float(np.hypot(spread * np.sqrt(effect.share), effect.noise)))
+        half = upper_quantile(error / tests, min(freedom, effect.freedom)) * sigma
         limit = max(LEAST_HINT, half)
-        is_slow = found.slowness > limit
+        is_slow = effect.slowness > limit
         if place in slow:
             result.critical["uplink"] = max(result.critical["uplink"], (limit, sigma))
-        if place in slow or is_slow or found.slowness + half < LEAST_HINT:
-            reason = None if is_slow or one.reason == HINTED else NOT_ALONE
-            hidden = found.hidden / 2
+        if place in slow or is_slow or effect.slowness + half < LEAST_HINT:
+            reason = None if is_slow or suspect.reason == HINTED else NOT_ALONE
+            hidden = effect.hidden / 2
             judged[place] = replace(
-                one,
-                slowness=found.slowness + hidden,
+                suspect,
+                slowness=effect.slowness + hidden,
                 half_width=half + hidden,
                 is_slow=is_slow,
                 reason=reason,
@@ -168,8 +172,8 @@ def judge_uplinks_alone(
 
 def _slowest_node(judged: list[JudgedSuspect], leaves: IntArray, leaf: int) -> float:
     """The slowness of the slowest accused node of a leaf; minus infinity without one."""
-    accused = (one for one in judged if one.kind == "node" and one.is_slow)
-    return max((one.slowness for one in accused if leaves[one.number] == leaf), default=-np.inf)
+    accused = (suspect for suspect in judged if suspect.kind == "node" and suspect.is_slow)
+    return max((node.slowness for node in accused if leaves[node.number] == leaf), default=-np.inf)
 
 
 def is_slow_uplink(judged: JudgedSuspect) -> bool:
@@ -190,13 +194,13 @@ def _filled(full: PairValues, leaves: IntArray) -> list[_Filled]:
         places = np.flatnonzero(full.rounds == number)
         keys = pair_keys(full.clients[places], full.servers[places], nodes)
         repeats.setdefault(tuple(np.sort(keys).tolist()), []).append(places[np.argsort(keys)])
-    found = []
+    uplinks = []
     for parts in repeats.values():
         places = np.array(parts)
         ends = leaves[full.clients[places]], leaves[full.servers[places]]
         touched = frozenset(np.unique(np.concatenate(ends)).tolist())
-        found.append(_Filled(touched, ends[0], np.exp(logs[places])))
-    return found
+        uplinks.append(_Filled(touched, ends[0], np.exp(logs[places])))
+    return uplinks
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,20 +218,20 @@ class _Effect:
     freedom: float
 
 
-def _effect(judged: JudgedSuspect, own: _Filled, controls: list[_Filled]) -> _Effect | None:
+def _effect(judged: JudgedSuspect, uplink: _Filled, controls: list[_Filled]) -> _Effect | None:
     """Compares each repeat with the controls' repeats of the same time, so that the machine's drift cancels.
 
     The result is None if there are too few repeats.
     """
-    count = min(len(part.times) for part in (own, *controls))
+    count = min(len(part.times) for part in (uplink, *controls))
     means = np.array([part.means[:count] for part in controls])
     typical = np.median(means, axis=0)
     quickest = min(0.0, *(float(part.differences().min(initial=0.0)) for part in controls))
     slower, at_most = (
-        np.array([-np.log(given(*each)) for each in zip(own.times, free, strict=False)])
+        np.array([-np.log(given(*each)) for each in zip(uplink.times, free, strict=False)])
         for free in (typical, typical * np.exp(quickest))
     )
-    is_out, known = own.begins_in(judged.number)[:count], np.isfinite(slower)
+    is_out, known = uplink.begins_in(judged.number)[:count], np.isfinite(slower)
     ways = [slower[known & is_out], slower[known & ~is_out]]
     more = [at_most[known & is_out], at_most[known & ~is_out]]
     if min(part.size for part in ways) < LEAST_REPEATS:
@@ -246,7 +250,7 @@ def _effect(judged: JudgedSuspect, own: _Filled, controls: list[_Filled]) -> _Ef
         way,
         slow,
         slow_at_most - slow,
-        1 / own.nodes + np.pi / 2 / sum(part.nodes for part in controls),
+        1 / uplink.nodes + np.pi / 2 / sum(part.nodes for part in controls),
         float(np.sqrt(np.pi / 2 / repeats)) * max(spread, scale(rest)),
         freedom,
     )

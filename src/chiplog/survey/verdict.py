@@ -100,19 +100,19 @@ def confirmed(
     `leaf_names` are the names of the leaves by number, for uplinks.
     """
     suspected = suspects(first)
-    found = scores(first)
+    first_scores = scores(first)
     fresh = None if again is None else _judge(first, suspected, again)
     accused: list[Finding] = []
     inconclusive: list[Finding] = []
     namer = _Namer(first, leaf_names)
-    for judgement in _judgements(first, suspected, found, fresh):
+    for judgement in _judgements(first, suspected, first_scores, fresh):
         finding = namer.finding(judgement)
         if judgement.is_slow and judgement.slowness > LEAST_EFFECT:
             accused.append(finding)
         elif judgement.reason is not None:
             inconclusive.append(finding)
     return SweepVerdict(
-        tuple(accused), tuple(inconclusive), _detectable(first, suspected, found, fresh)
+        tuple(accused), tuple(inconclusive), _detectable(first, suspected, first_scores, fresh)
     )
 
 
@@ -136,38 +136,49 @@ class SlowBesideOthers:
 def slow_beside_others(first: PairFit, again: SecondMeasurement) -> SlowBesideOthers:
     """Whose bandwidth is slow in both measurements, by what was measured beside others: is it slow alone?"""
     judged = _judge(first, suspects(first), replace(again, alone=None, uplinks=None)).judged
-    found = [one for one in judged if one.reason == UNKNOWN_ALONE or is_doubted(one)]
-    found.sort(key=lambda one: (is_doubted(one), -one.slowness))
-    uplinks = [one for one in judged if is_slow_uplink(one) or is_doubted_uplink(one)]
+    nodes_and_pairs = [
+        suspect for suspect in judged if suspect.reason == UNKNOWN_ALONE or is_doubted(suspect)
+    ]
+    nodes_and_pairs.sort(key=lambda suspect: (is_doubted(suspect), -suspect.slowness))
+    uplinks = [
+        suspect for suspect in judged if is_slow_uplink(suspect) or is_doubted_uplink(suspect)
+    ]
     uplinks.sort(key=lambda uplink: (is_doubted_uplink(uplink), -uplink.slowness))
     return SlowBesideOthers(
-        tuple(one.number for one in found if one.other is None),
-        tuple((one.number, one.other) for one in found if one.other is not None),
+        tuple(suspect.number for suspect in nodes_and_pairs if suspect.other is None),
+        tuple(
+            (suspect.number, suspect.other)
+            for suspect in nodes_and_pairs
+            if suspect.other is not None
+        ),
         tuple(uplink.number for uplink in uplinks),
     )
 
 
 def _judgements(
-    first: PairFit, suspected: Suspects, found: Scores, fresh: Again | None
+    first: PairFit, suspected: Suspects, first_scores: Scores, fresh: Again | None
 ) -> list[JudgedSuspect]:
     if fresh is not None:
         return fresh.judged
     untested = "it was not measured again"
     ways = 3 if first.is_directed else 1
-    strict_node = _strict(ways * len(first.values.nodes), found.node_freedom)
-    strict_uplink = _strict(ways * first.leaf_count, found.uplink_freedom)
+    strict_node = _strict(ways * len(first.values.nodes), first_scores.node_freedom)
+    strict_uplink = _strict(ways * first.leaf_count, first_scores.uplink_freedom)
     strict_pair = _strict(first.usable.size, np.inf)
     result = []
     for node in suspected.nodes.tolist():
-        if np.nanmax(found.node_scores[:, node]) > strict_node:
-            slow, spread = float(found.node_slowness[0, node]), float(found.node_spread[0])
+        if np.nanmax(first_scores.node_scores[:, node]) > strict_node:
+            slow, spread = (
+                float(first_scores.node_slowness[0, node]),
+                float(first_scores.node_spread[0]),
+            )
             result.append(
                 JudgedSuspect("node", node, None, BOTH, slow, strict_node * spread, False, untested)
             )
     for leaf in suspected.uplinks.tolist():
-        if np.nanmax(found.uplink_scores[:, leaf]) > strict_uplink:
-            slow = float(found.uplink_slowness[0, leaf])
-            half = strict_uplink * float(found.uplink_spread[0, leaf])
+        if np.nanmax(first_scores.uplink_scores[:, leaf]) > strict_uplink:
+            slow = float(first_scores.uplink_slowness[0, leaf])
+            half = strict_uplink * float(first_scores.uplink_spread[0, leaf])
             result.append(JudgedSuspect("uplink", leaf, None, BOTH, slow, half, False, untested))
     far = pair_scores(first, suspected.nodes)
     places = np.flatnonzero(far > strict_pair)
@@ -229,15 +240,15 @@ class _Namer:
 
 
 def _detectable(
-    first: PairFit, suspected: Suspects, found: Scores, fresh: Again | None
+    first: PairFit, suspected: Suspects, first_scores: Scores, fresh: Again | None
 ) -> dict[str, float | None]:
     """What both measurements together miss with a probability of 5 %: the weaker of the two decides."""
     spreads: dict[str, float | None] = {
-        "node": float(found.node_spread[0]),
-        "uplink": _typical(found.uplink_spread[0], found.uplink_slowness[0]),
+        "node": float(first_scores.node_spread[0]),
+        "uplink": _typical(first_scores.uplink_spread[0], first_scores.uplink_slowness[0]),
         "pair": float(np.median(first.scales)) if first.scales.size else None,
     }
-    if np.isfinite(found.node_slowness[0]).sum() <= LEAST_CONTROLS:
+    if np.isfinite(first_scores.node_slowness[0]).sum() <= LEAST_CONTROLS:
         spreads["node"] = None
     result: dict[str, float | None] = {}
     for kind, spread in spreads.items():

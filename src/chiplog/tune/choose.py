@@ -97,13 +97,13 @@ def choose(
         if len(others) < len(spoken)
         else lambda task: _two_fastest(speaker, _asked(others, peers, task))
     )
-    found = [
+    choices = [
         _choice(speaker, contest(Task(count, size)), Task(count, size))
         for count in ranks
         for size in sizes
     ]
     rejected = rejection(speaker.fit)
-    return Tuning(operation, speaker.fit.model, tuple(found), rejected=rejected)
+    return Tuning(operation, speaker.fit.model, tuple(choices), rejected=rejected)
 
 
 def predicted_seconds(
@@ -121,13 +121,13 @@ def predicted_seconds(
         for algorithm in known
         if speaker.speaks_about(algorithm) and not algorithm.takes_peers
     ]
-    found = {}
+    seconds_of = {}
     for task in tasks:
         asked = _asked(spoken, None, task)
         for candidate, _ in _timed(speaker, speaker.space(asked), asked):
             key = (candidate.algorithm.name, task.ranks, task.message_bytes)
-            found[key] = candidate.seconds
-    return found
+            seconds_of[key] = candidate.seconds
+    return seconds_of
 
 
 def barrier_seconds(speaker: Speaker, ranks: int, peers: int, message_bytes: int = 1) -> Seconds:
@@ -189,8 +189,8 @@ def _verdict(best: _Candidate, baseline: _Candidate, low: float) -> str:
 def _gain(space: Space, best: Evaluate, baseline: Evaluate) -> AnswerSpan:
     """1 - best/baseline with the same parameters for both; UsageError where nothing bounds the two."""
     if space.unlimited:
-        for one in (best, baseline):
-            space.span(one)
+        for evaluate in (best, baseline):
+            space.span(evaluate)
 
     def gain(fractions: Array, whole: bool) -> Seconds:
         return 1.0 - best(fractions, whole) / baseline(fractions, whole)
@@ -213,27 +213,28 @@ class _NWayContests:
         if size not in self._times:
             self._times[size] = BarrierTimes(self._speaker, size)
         times = self._times[size]
-        mine, baseline = (
+        by_n_way, baseline = (
             _Candidate(self._algorithm, replace(task, peers=n), times.seconds(task.ranks, n), False)
             for n in (times.fastest(task.ranks), 1)
         )
         asked = _asked(self._others, self._peers, task)
         others = _timed(self._speaker, self._speaker.space(asked), asked)
-        ranking = _ranked([mine, *(candidate for candidate, _ in others)])
+        ranking = _ranked([by_n_way, *(candidate for candidate, _ in others)])
         best = ranking[0]
-        if best is not mine and best.seconds < mine.seconds * (1 - SAME):
+        if best is not by_n_way and best.seconds < by_n_way.seconds * (1 - SAME):
             return _Contest(best, baseline, self._gain_of_other(best, baseline), ranking)
-        return _Contest(mine, baseline, self._gain(times.space, mine, baseline), ranking)
+        return _Contest(by_n_way, baseline, self._gain(times.space, by_n_way, baseline), ranking)
 
-    def _gain(self, space: Space, mine: _Candidate, baseline: _Candidate) -> AnswerSpan:
+    def _gain(self, space: Space, by_n_way: _Candidate, baseline: _Candidate) -> AnswerSpan:
         shapes = tuple(
-            shape_of(candidate.task.ranks, candidate.task.peers) for candidate in (mine, baseline)
+            shape_of(candidate.task.ranks, candidate.task.peers)
+            for candidate in (by_n_way, baseline)
         )
-        key = (mine.task.message_bytes, shapes[0], shapes[1])
+        key = (by_n_way.task.message_bytes, shapes[0], shapes[1])
         if key not in self._gains:
             self._gains[key] = _gain(
                 space,
-                _closed(space, self._algorithm, mine.task),
+                _closed(space, self._algorithm, by_n_way.task),
                 _closed(space, self._algorithm, baseline.task),
             )
         return self._gains[key]
@@ -242,8 +243,8 @@ class _NWayContests:
         space = self._speaker.space(
             [(other.algorithm, other.task), (self._algorithm, baseline.task)]
         )
-        mine = answer(self._speaker, space, other.algorithm, other.task)
-        return _gain(space, mine.quick, _closed(space, self._algorithm, baseline.task))
+        others_times = answer(self._speaker, space, other.algorithm, other.task)
+        return _gain(space, others_times.quick, _closed(space, self._algorithm, baseline.task))
 
 
 def _closed(space: Space, algorithm: Algorithm, task: Task) -> Evaluate:
@@ -255,13 +256,17 @@ Asked = tuple[Algorithm, Task]
 
 def _asked(spoken: Sequence[Algorithm], peers: Peers | None, task: Task) -> list[Asked]:
     """The algorithms with each number of peers that is worth a look."""
-    found = []
+    with_peers = []
     for algorithm in spoken:
         counts = (
             peers(algorithm.name, task.ranks) if peers and algorithm.takes_peers else (task.peers,)
         )
-        found += [(algorithm, replace(task, peers=count)) for count in counts]
-    return [(algorithm, mine) for algorithm, mine in found if algorithm.accepts(mine)]
+        with_peers += [(algorithm, replace(task, peers=count)) for count in counts]
+    return [
+        (algorithm, asked_task)
+        for algorithm, asked_task in with_peers
+        if algorithm.accepts(asked_task)
+    ]
 
 
 def _timed(
@@ -269,12 +274,14 @@ def _timed(
 ) -> list[tuple[_Candidate, Evaluate]]:
     """Each one's time in the middle of the set, and over it."""
     middle = np.full((1, len(space.symbols)), 0.5)
-    found = []
+    timed = []
     for algorithm, task in asked:
-        mine = answer(speaker, space, algorithm, task)
-        seconds = float(mine.quick(middle, False)[0, 0])
-        found.append((_Candidate(algorithm, task, seconds, mine.method == "bound"), mine.quick))
-    return found
+        answered = answer(speaker, space, algorithm, task)
+        seconds = float(answered.quick(middle, False)[0, 0])
+        timed.append(
+            (_Candidate(algorithm, task, seconds, answered.method == "bound"), answered.quick)
+        )
+    return timed
 
 
 def _ranked(candidates: Sequence[_Candidate]) -> tuple[_Candidate, ...]:
@@ -284,12 +291,12 @@ def _ranked(candidates: Sequence[_Candidate]) -> tuple[_Candidate, ...]:
 def _two_fastest(speaker: Speaker, asked: Sequence[Asked]) -> _Contest:
     """The fastest in the middle of the set, against one as fast as the fastest of the others is, vector by vector."""
     space = speaker.space(asked)
-    found = sorted(_timed(speaker, space, asked), key=lambda one: one[0].seconds)
-    ranking = tuple(candidate for candidate, _ in found)
-    best, evaluate = found[0]
-    if len(found) == 1:
+    timed = sorted(_timed(speaker, space, asked), key=lambda pair: pair[0].seconds)
+    ranking = tuple(candidate for candidate, _ in timed)
+    best, evaluate = timed[0]
+    if len(timed) == 1:
         return _Contest(best, best, AnswerSpan(0.0, 0.0, 0.0), ranking)
-    others = [one for _, one in found[1:]]
+    others = [evaluate_other for _, evaluate_other in timed[1:]]
 
     def fastest_other(fractions: Array, whole: bool) -> Seconds:
         seconds: Seconds = np.minimum.reduce([other(fractions, whole) for other in others])

@@ -61,8 +61,8 @@ def applied(state: State, key: str, line: int) -> tuple[State | None, State | No
     if name in ("comm_size", "count"):
         name = word if word == "node_comm_size" else f"{name} {word}"
         word = "yes"
-    left = state.facts.get(name, ANSWERS.get(name, YES_NO))
-    passed, failed = left & {word}, left - {word}
+    answers_left = state.facts.get(name, ANSWERS.get(name, YES_NO))
+    passed, failed = answers_left & {word}, answers_left - {word}
     return _with_fact(state, name, passed, line, searched), _with_fact(
         state, name, failed, line, state.is_searched
     )
@@ -73,13 +73,13 @@ def _with_fact(
 ) -> State | None:
     if not answers:
         return None
-    found = replace(
+    narrowed = replace(
         state,
         facts={**state.facts, name: answers},
         lines={**state.lines, name: line},
         is_searched=searched,
     )
-    return found if _has_pow2(found) else None
+    return narrowed if _has_pow2(narrowed) else None
 
 
 def _has_pow2(state: State) -> bool:
@@ -89,7 +89,7 @@ def _has_pow2(state: State) -> bool:
     if answers == {"yes"}:
         return (1 << max(low - 1, 0).bit_length()) <= high
     if answers == {"no"}:
-        return any(one & (one - 1) for one in range(low, min(high, low + 2) + 1))
+        return any(ranks & (ranks - 1) for ranks in range(low, min(high, low + 2) + 1))
     return True
 
 
@@ -110,13 +110,13 @@ def _with_range(
 ) -> State | None:
     if span[0] > span[1]:
         return None
-    found = replace(
+    narrowed = replace(
         state,
         ranges={**state.ranges, name: span},
         lines={**state.lines, name: line},
         is_searched=searched,
     )
-    return found if _has_pow2(found) else None
+    return narrowed if _has_pow2(narrowed) else None
 
 
 def settled(tree: Tree, state: State) -> Tree:
@@ -127,15 +127,15 @@ def settled(tree: Tree, state: State) -> Tree:
     if any(key.startswith(LEAF) for key in tree):
         return copy.deepcopy(tree)
     kept: list[tuple[str, Tree]] = []
-    left: State | None = state
+    state_left: State | None = state
     for key, below in tree.items():
-        if left is None:
+        if state_left is None:
             break
-        inside, outside = applied(left, key, 0)
+        inside, outside = applied(state_left, key, 0)
         if inside is not None:
             kept.append((_asked_plainly(key, inside, outside), settled(below, inside)))
-        left = outside
-    if len(kept) == 1 and left is None:
+        state_left = outside
+    if len(kept) == 1 and state_left is None:
         return kept[0][1]
     return dict(kept)
 

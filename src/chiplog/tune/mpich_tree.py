@@ -37,18 +37,18 @@ def mpich_here(version: Version | None, mpi: str | None = None) -> Mpi:
 
     Raises UsageError where there is none.
     """
-    found = (
+    mpis = (
         [identify_mpi(mpi)]
         if mpi
         else [find_mpi for find_mpi in find_mpis() if find_mpi.kind == "mpich"]
     )
     wanted = "" if version is None else f" {version_text(version)}"
-    for one in found:
-        if one.kind != "mpich":
-            raise UsageError(f"--mpi {mpi}: is {one}, not MPICH.")
-        if version is None or parse_version(one.version)[: len(version)] == version:
-            return one
-    here = ", ".join(one.version for one in found) or "none"
+    for candidate in mpis:
+        if candidate.kind != "mpich":
+            raise UsageError(f"--mpi {mpi}: is {candidate}, not MPICH.")
+        if version is None or parse_version(candidate.version)[: len(version)] == version:
+            return candidate
+    here = ", ".join(known_mpi.version for known_mpi in mpis) or "none"
     raise UsageError(
         f"--version: a JSON file replaces MPICH's own tree, so it is made from that of the library itself, and "
         f"MPICH{wanted} is not here (found: {here}); run this where it is, or name its mpicxx with --mpi."
@@ -130,9 +130,9 @@ def _mapped(library: Path) -> Iterator[mmap.mmap | bytes]:
 def _trees(content: mmap.mmap | bytes) -> Iterator[Tree]:
     for match in re.finditer(rb'\{"collective=', content):
         end = content.find(b"\0", match.start(), match.start() + MOST_TREE_BYTES)
-        found = as_json(content[match.start() : end])
-        if isinstance(found, dict):
-            yield found
+        tree = as_json(content[match.start() : end])
+        if isinstance(tree, dict):
+            yield tree
 
 
 def _is_generic(tree: Tree) -> bool:

@@ -40,27 +40,27 @@ def rules(tuning: Tuning) -> tuple[RankRule, ...]:
 
     A choice holds up to the next number of ranks, and the next size, that was asked for.
     """
-    own = (SizeRule(0, None),)
-    found = [RankRule(0, own)]
+    by_default = (SizeRule(0, None),)
+    rank_rules = [RankRule(0, by_default)]
     for ranks in tuning.ranks:
         sizes = _size_rules(tuning.at(ranks))
-        if sizes != found[-1].sizes:
-            found.append(RankRule(ranks, sizes))
-    if found[-1].sizes != own:
-        found.append(RankRule(tuning.ranks[-1] + 1, own))
-    return tuple(found)
+        if sizes != rank_rules[-1].sizes:
+            rank_rules.append(RankRule(ranks, sizes))
+    if rank_rules[-1].sizes != by_default:
+        rank_rules.append(RankRule(tuning.ranks[-1] + 1, by_default))
+    return tuple(rank_rules)
 
 
 def _size_rules(choices: Sequence[Choice]) -> tuple[SizeRule, ...]:
     """A size of 1 byte stands for 0, too; one size alone for all."""
-    found = [SizeRule(0, None)]
+    size_rules = [SizeRule(0, None)]
     for choice in choices:
         first = choice.message_bytes if choice.message_bytes > 1 and len(choices) > 1 else 0
         key = Key(choice.algorithm, choice.peers, choice.native) if choice.is_changed else None
         if first == 0:
-            found = [SizeRule(0, key)]
-        elif key != found[-1].key:
-            found.append(SizeRule(first, key))
-    if len(choices) > 1 and found[-1].key is not None:
-        found.append(SizeRule(choices[-1].message_bytes + 1, None))
-    return tuple(found)
+            size_rules = [SizeRule(0, key)]
+        elif key != size_rules[-1].key:
+            size_rules.append(SizeRule(first, key))
+    if len(choices) > 1 and size_rules[-1].key is not None:
+        size_rules.append(SizeRule(choices[-1].message_bytes + 1, None))
+    return tuple(size_rules)

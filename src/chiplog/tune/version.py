@@ -15,12 +15,12 @@ def parse_version(text: str) -> Version:
     >>> parse_version("5.0.7rc1"), parse_version("4.1")
     ((5, 0, 7), (4, 1))
     """
-    found = re.match(r"\s*v?([0-9]{1,9})\.([0-9]{1,9})(?![0-9])(?:\.([0-9]{1,9})(?![0-9]))?", text)
-    if found is None:
+    match = re.match(r"\s*v?([0-9]{1,9})\.([0-9]{1,9})(?![0-9])(?:\.([0-9]{1,9})(?![0-9]))?", text)
+    if match is None:
         raise UsageError(
             f"--version: '{text[:40]}' is not understood; it accepts numbers such as 5.0.7."
         )
-    return tuple(int(part) for part in found.groups() if part is not None)
+    return tuple(int(part) for part in match.groups() if part is not None)
 
 
 def version_text(version: Version) -> str:

@@ -73,10 +73,10 @@ class TuningFiles:
 
     def settings(self, path: Path) -> Mapping[str, str]:
         """The environment that puts them in force, once they are there."""
-        found = dict(self.format.settings(path, self.version))
+        environment = dict(self.format.settings(path, self.version))
         for companion in self.companions:
-            found |= companion.settings(_beside(path, companion.ending))
-        return found
+            environment |= companion.settings(_beside(path, companion.ending))
+        return environment
 
 
 def _beside(path: Path, ending: str) -> Path:
@@ -120,16 +120,16 @@ def release_of(kind: str, version: str | None, mpi: str | None) -> Version:
 
     if version:
         return parse_version(version)
-    found = (
+    mpis = (
         [identify_mpi(mpi)]
         if mpi
         else [find_mpi for find_mpi in find_mpis() if find_mpi.kind == kind]
     )
-    if not found or found[0].kind != kind:
+    if not mpis or mpis[0].kind != kind:
         raise UsageError(
             f"--version: there is no {kind} here to ask; give the release the file is for."
         )
-    return parse_version(found[0].version)
+    return parse_version(mpis[0].version)
 
 
 WRITERS: Registry[TuningWriter] = Registry(

@@ -213,11 +213,13 @@ def _direction(row: dict[str, str], pattern: str, where: Where, options: Options
 
 
 def _transport(series: dict[_Key, list[float]], source: Source) -> str | None:
-    found = sorted({key.transport for key in series} - {""})
-    if len(found) > 1:
-        what = f"a run is of one transport, but here are {', '.join(found[:5])}; split the file"
+    transports = sorted({key.transport for key in series} - {""})
+    if len(transports) > 1:
+        what = (
+            f"a run is of one transport, but here are {', '.join(transports[:5])}; split the file"
+        )
         raise source.where(1).corrupt("transport", what)
-    return found[0] if found else None
+    return transports[0] if transports else None
 
 
 def _records(series: dict[_Key, list[float]]) -> list[ImportedRecord]:
@@ -229,8 +231,8 @@ def _records(series: dict[_Key, list[float]]) -> list[ImportedRecord]:
         record = (key.record, key.launch, key.visit, key.message_bytes, key.tag)
         members[record].append(_imported(key, seconds))
     return [
-        ImportedRecord(found, visit=visit, launch=launch, tag=dict(tag))
-        for (_, launch, visit, _, tag), found in members.items()
+        ImportedRecord(imported, visit=visit, launch=launch, tag=dict(tag))
+        for (_, launch, visit, _, tag), imported in members.items()
     ]
 
 

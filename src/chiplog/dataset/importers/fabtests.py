@@ -132,7 +132,7 @@ def read(source: Source, options: Options) -> Imported:
         _read_line(file, line, where)
     tables = []
     guessed = 0
-    for table in (one for one in file.tables if one.rows):
+    for table in (candidate for candidate in file.tables if candidate.rows):
         kind = _kind(table, options)
         guessed += not kind.is_named
         provider = table.provider
@@ -264,8 +264,8 @@ def _one_sided(test: str, operation: str, transfers: int, table: _FabtestsTable)
 
 def _window(options: str) -> int:
     match = _WINDOW.search(options)
-    found = as_integer(match[1]) if match else None
-    return DEFAULT_WINDOW if found is None else max(found, 1)
+    window = as_integer(match[1]) if match else None
+    return DEFAULT_WINDOW if window is None else max(window, 1)
 
 
 def _transfers(table: _FabtestsTable) -> int:

@@ -127,7 +127,7 @@ def _read_line(file: _GpcnetFile, line: str, where: Where) -> None:
 
 
 def _table_line(file: _GpcnetFile, line: str, where: Where) -> None:
-    section = next((one for one in _SECTIONS if one[0].search(line)), None)
+    section = next((known for known in _SECTIONS if known[0].search(line)), None)
     cells = [cell.strip() for cell in line.strip("|").split("|")]
     if section is not None:
         file.part, file.columns = section[1], []

@@ -148,7 +148,9 @@ class _ImbFile:
         collective = imb_collective(name)
         if name not in _NAMES and collective is None:
             known = ", ".join((*_NAMES, "Allreduce", "..."))
-            why = next((f": {why}" for one, why in _WHY if re.match(one, name, re.IGNORECASE)), "")
+            why = next(
+                (f": {why}" for pattern, why in _WHY if re.match(pattern, name, re.IGNORECASE)), ""
+            )
             what = f"the benchmark {name[:60]!r} can't be imported{why}; known are {known}"
             self.skipped.table(where, name, what)
             return

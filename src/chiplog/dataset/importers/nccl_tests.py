@@ -91,7 +91,7 @@ class _NcclTestsTable:
         filled: dict[str, str] = {}
         for word in given:
             is_root = word.lstrip("-").isdigit()
-            name = next((one for one in names if (one == "root") == is_root), None)
+            name = next((column for column in names if (column == "root") == is_root), None)
             if name is None:
                 return None
             filled[name] = word
@@ -211,8 +211,8 @@ def _name(table: _NcclTestsTable, file: _NcclTestsFile, source: Source) -> None:
     if table.test is not None and (table.test in can_be or not can_be):
         return
     if len(can_be) > 1:
-        told = by_file_name(Path(source.path).name)
-        can_be = (told,) if told in can_be else can_be
+        collective = by_file_name(Path(source.path).name)
+        can_be = (collective,) if collective in can_be else can_be
     if len(can_be) != 1:
         tests = [test for test, name in COLLECTIVES.items() if name in can_be] or ["all_reduce"]
         what = (

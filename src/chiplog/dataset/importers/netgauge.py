@@ -71,7 +71,7 @@ def read(source: Source, options: Options) -> Imported:
     for where, line in clean_lines(source):
         if _NOISE.fullmatch(line):
             raise where.corrupt(None, _LOST_TIMES)
-        if any(one.fullmatch(line) for one in (SAMPLES, SUMMARY, PRINTED)):
+        if any(pattern.fullmatch(line) for pattern in (SAMPLES, SUMMARY, PRINTED)):
             return read_times(source, options)
         if _is_loggp(line.split()):
             break
@@ -149,10 +149,10 @@ def _answer(word: str, name: str, where: Where) -> float | None:
 def _records(answers: dict[_Key, list[dict[str, float | None]]]) -> list[ImportedRecord]:
     visits: dict[int, int] = defaultdict(int)
     records = []
-    for (size, train, single, several, delayed), own in answers.items():
-        tag: dict[str, object] = {"netgauge": own[0]}
-        if len(own) > 1:
-            tag["netgauge_after_its_protocol_change"] = own[1]
+    for (size, train, single, several, delayed), of_runs in answers.items():
+        tag: dict[str, object] = {"netgauge": of_runs[0]}
+        if len(of_runs) > 1:
+            tag["netgauge_after_its_protocol_change"] = of_runs[1]
         series = (
             _series(size, 1, 0.0, single),
             _series(size, train, 0.0, several),

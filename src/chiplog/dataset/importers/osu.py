@@ -193,7 +193,7 @@ def _ranks(file: _OsuFile, records: list[ImportedRecord]) -> int | None:
     """How many ranks there were at most; None of collective operations of which nothing says it."""
     known = [2 * series.pairs for record in records for series in record.series]
     if any(series.pattern in COLLECTIVES for record in records for series in record.series):
-        known = [one for one in (file.paths.last_ranks, file.options.ranks) if one]
+        known = [ranks for ranks in (file.paths.last_ranks, file.options.ranks) if ranks]
         known += [
             series.peers + 1 for record in records for series in record.series if series.peers > 1
         ]
@@ -203,10 +203,10 @@ def _ranks(file: _OsuFile, records: list[ImportedRecord]) -> int | None:
 def _begun(title: str, version: str | None, options: Options, where: Where) -> OsuTest | None:
     """The test that a title begins; None of one that can't be imported."""
     what = parsed(title)
-    found = one_way_reader(what.name) or collective_reader(what.name)
-    if found is None:
+    reader_and_operation = one_way_reader(what.name) or collective_reader(what.name)
+    if reader_and_operation is None:
         return None
-    reader, operation = found
+    reader, operation = reader_and_operation
     if options.pattern not in (None, reader.pattern):
         raise UsageError(
             f"--pattern {options.pattern} does not fit: {what.name} holds {reader.pattern}; leave it out."
@@ -310,12 +310,12 @@ def _buffers(from_where: str, to_where: str) -> str:
 
 def _warnings(file: _OsuFile, records: list[ImportedRecord]) -> tuple[Mapping[str, object], ...]:
     series = [imported for record in records for imported in record.series]
-    found: list[Mapping[str, object]] = []
+    warnings: list[Mapping[str, object]] = []
     if _ranks(file, records) is None:
-        found.append(RANKS_UNKNOWN)
+        warnings.append(RANKS_UNKNOWN)
     if file.unread:
         first = next(iter(file.unread))
-        found.append(
+        warnings.append(
             {
                 "fact": f"columns that chiplog does not know were left out (the first is {first[:40]!r})",
                 "number": len(file.unread),
@@ -326,7 +326,7 @@ def _warnings(file: _OsuFile, records: list[ImportedRecord]) -> tuple[Mapping[st
     kept = {key for record in records for key in _quantiles(record)}
     if kept:
         names = ", ".join(f"P{100 * float(key):g}" for key in sorted(kept))
-        found.append(
+        warnings.append(
             {
                 "fact": f"each size has quantiles beside its mean, which no fit uses ({names})",
                 "number": len(kept),
@@ -335,7 +335,7 @@ def _warnings(file: _OsuFile, records: list[ImportedRecord]) -> tuple[Mapping[st
             }
         )
     if trains := {imported.train for imported in series if "flood" in imported.pattern}:
-        found.append(
+        warnings.append(
             {
                 "fact": "osu_bw and osu_bibw do not print their window; the default was taken",
                 "number": max(trains),
@@ -347,7 +347,7 @@ def _warnings(file: _OsuFile, records: list[ImportedRecord]) -> tuple[Mapping[st
         imported.batch for imported in series if imported.pattern == "pairs" and imported.batch > 1
     ]
     if windows:
-        found.append(
+        warnings.append(
             {
                 "fact": "osu_mbw_mr times windows: a start-up time fitted to it is the time between two messages",
                 "number": max(windows),
@@ -359,7 +359,7 @@ def _warnings(file: _OsuFile, records: list[ImportedRecord]) -> tuple[Mapping[st
         (r.series[0].pairs for r in records if r.tag["osu"] == "Multi Latency Test"), default=0
     )
     if means:
-        found.append(
+        warnings.append(
             {
                 "fact": "osu_multi_lat prints the mean over all pairs, not the slowest pair as other files of pairs",
                 "number": means,
@@ -367,7 +367,7 @@ def _warnings(file: _OsuFile, records: list[ImportedRecord]) -> tuple[Mapping[st
                 "remedy": "do not compare its times with those of nodecomm, IMB -multi or chiplog measure",
             }
         )
-    return tuple(found)
+    return tuple(warnings)
 
 
 def _quantiles(record: ImportedRecord) -> set[str]:

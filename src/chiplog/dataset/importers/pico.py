@@ -91,8 +91,8 @@ def open_results(path: Path) -> Source:
     left_out: list[str] = []
     try:
         if path.is_dir() or path.suffix == ".csv":
-            found = dict(_files(path.absolute(), left_out))
-            whole_text = "".join(f"{name}\0{text}" for name, text in sorted(found.items()))
+            texts = dict(_files(path.absolute(), left_out))
+            whole_text = "".join(f"{name}\0{text}" for name, text in sorted(texts.items()))
             digest = hashlib.sha256(whole_text.encode())
         else:
             with open_input(path, MAX_BYTES) as packed:
@@ -103,9 +103,9 @@ def open_results(path: Path) -> Source:
                 packed.seek(0)
                 digest = hashlib.file_digest(packed, "sha256")
                 packed.seek(0)
-                found = dict(_unpacked(packed, path))
+                texts = dict(_unpacked(packed, path))
         metadata = _metadata(path.absolute(), left_out)
-        return Source(str(path), metadata, digest.hexdigest(), found, tuple(left_out))
+        return Source(str(path), metadata, digest.hexdigest(), texts, tuple(left_out))
     except (FileNotFoundError, PermissionError) as error:
         raise UsageError(f"{path} can't be opened: {error.strerror}.") from error
     except OSError as error:
@@ -118,18 +118,18 @@ def _files(path: Path, left_out: list[str]) -> Iterator[tuple[str, str]]:
     Of a folder, what can't be opened is `left_out`.
     """
     total = 0
-    found = sorted(path.rglob("*.csv")) if path.is_dir() else [path]
-    for one in found:
+    files = sorted(path.rglob("*.csv")) if path.is_dir() else [path]
+    for file in files:
         try:
-            text = _text_of(one)
+            text = _text_of(file)
         except (RunFailed, UsageError) as error:
-            if one == path:
+            if file == path:
                 raise
             left_out.append(str(error))
             continue
         total += len(text)
         _check_total(total, path)
-        yield "/".join(one.parts[-3:]), text
+        yield "/".join(file.parts[-3:]), text
 
 
 def _unpacked(packed: BinaryIO, path: Path) -> Iterator[tuple[str, str]]:
@@ -174,11 +174,16 @@ def _text_of(path: Path) -> str:
 def _metadata(path: Path, left_out: list[str]) -> str:
     """The text of the metadata files beside `path` and in the folders above: PICO's stands beside SYSTEM."""
     above = [path, *path.parents][: ABOVE + 1]
-    found = [one for folder in above if folder.is_dir() for one in folder.glob("*_metadata.csv")]
+    files = [
+        metadata_file
+        for folder in above
+        if folder.is_dir()
+        for metadata_file in folder.glob("*_metadata.csv")
+    ]
     texts = []
-    for one in sorted(found):
+    for file in sorted(files):
         try:
-            texts.append(_text_of(one))
+            texts.append(_text_of(file))
         except (RunFailed, UsageError) as error:
             left_out.append(str(error))
     return "\n".join(texts)
@@ -198,12 +203,12 @@ def read(source: Source, options: Options) -> Imported:
     for name in sorted(source.members, key=_order):
         match = _MEMBER.fullmatch(name)
         try:
-            found = None if match is None else _of_member(source, match, known, skipped)
+            member = None if match is None else _of_member(source, match, known, skipped)
         except CorruptFile as error:
             odd.append(error)
             continue
-        if found is not None:
-            key, record = found
+        if member is not None:
+            key, record = member
             records.append(replace(record, visit=visits[key]))
             visits[key] += 1
     if odd and not records:
@@ -283,13 +288,13 @@ def _order(name: str) -> tuple[object, ...]:
 def _tests(source: Source) -> dict[tuple[str, int], _Test]:
     """What the metadata say of each test, by time stamp and number; the archive's own summaries where they don't."""
     summaries = [text for name, text in source.members.items() if name.endswith(SUMMARY)]
-    found: dict[tuple[str, int], _Test] = {}
+    tests: dict[tuple[str, int], _Test] = {}
     for text in (*summaries, source.text):
         for row in _rows(text):
             test = _test(row)
             if test is not None and row["test_id"].isdigit():
-                found[row["timestamp"], int(row["test_id"][:9])] = test
-    return found
+                tests[row["timestamp"], int(row["test_id"][:9])] = test
+    return tests
 
 
 def _rows(text: str) -> Iterator[Mapping[str, str]]:

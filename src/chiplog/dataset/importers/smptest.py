@@ -206,9 +206,9 @@ def _statistic(runs: list[_SmptestRun]) -> str:
 def _records(runs: list[_SmptestRun], statistic: str) -> Iterator[ImportedRecord]:
     """A record for each size of each run; runs between the same partners are launches."""
     launches: Counter[tuple[object, ...]] = Counter()
-    apart: dict[str | None, list[dict[str, int]]] = {}
+    distances_of: dict[str | None, list[dict[str, int]]] = {}
     for run in runs:
-        distances = apart.setdefault(run.between.part, [])
+        distances = distances_of.setdefault(run.between.part, [])
         if run.between.far not in distances:
             distances.append(run.between.far)
         key = (run.between.part, tuple(run.between.far.items()), run.is_exchange)

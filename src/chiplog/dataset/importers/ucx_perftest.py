@@ -129,7 +129,7 @@ def read(source: Source, options: Options) -> Imported:
         _read_line(file, line, where)
     tables: list[PartTable] = []
     guesses: Counter[str] = Counter()
-    for table in (one for one in file.tables if one.rows):
+    for table in (file_table for file_table in file.tables if file_table.rows):
         record = _record(table, options, file.skipped, guesses)
         if record is not None:
             memory = buffers(table.about.send_memory, table.about.receive_memory)
@@ -191,8 +191,8 @@ def _begin(file: _UcxPerftestFile, about: _About, where: Where) -> _UcxPerftestT
 
 def _asked(command: str) -> _About:
     """What a command asks for."""
-    found = {name: pattern.search(command) for name, pattern in _OPTION.items()}
-    test, size, memory, window = (found[name] for name in ("test", "size", "memory", "window"))
+    matches = {name: pattern.search(command) for name, pattern in _OPTION.items()}
+    test, size, memory, window = (matches[name] for name in ("test", "size", "memory", "window"))
     send = memory[1] if memory else "host"
     return _About(
         test=test[1] if test else None,
@@ -220,7 +220,7 @@ def _named(about: _About, names: list[str]) -> _About:
     """`about` with what the names of a batch's lines say: a size is a number, a test has one in its name."""
     size = next((int(name) for name in names if name.isdigit() and len(name) <= 15), about.size)
     test = next((name for name in names if re.search(r"lat|bw|mr|get|fadd|swap", name)), about.test)
-    memory = [one for one in ("cuda", "rocm") if test and one in test]
+    memory = [accelerator for accelerator in ("cuda", "rocm") if test and accelerator in test]
     side = memory[0] if memory and "host" not in (test or "") else ""
     return _About(test, size, side or about.send_memory, side or about.receive_memory, about.window)
 

@@ -84,8 +84,8 @@ def _train(prtt: Dataset) -> int:
 
 
 def _medians(dataset: Dataset) -> _Medians:
-    found = dataset.medians_by_size()
-    return dict(zip(found.message_bytes.tolist(), found.seconds.tolist(), strict=True))
+    medians = dataset.medians_by_size()
+    return dict(zip(medians.message_bytes.tolist(), medians.seconds.tolist(), strict=True))
 
 
 def _delayed(dataset: Dataset, single: _Medians) -> _Medians:
@@ -101,15 +101,16 @@ def _delayed(dataset: Dataset, single: _Medians) -> _Medians:
 
 def _netgauge_answers(prtt: Dataset) -> dict[int, Mapping[str, float | None]]:
     """Netgauge's own answers in microseconds, by size; empty for a run that was not imported from it."""
-    found: dict[int, Mapping[str, float | None]] = {}
+    answers: dict[int, Mapping[str, float | None]] = {}
     for series in prtt.series:
-        own = series.tag.get("netgauge")
-        if not isinstance(own, Mapping):
+        answer = series.tag.get("netgauge")
+        if not isinstance(answer, Mapping):
             return {}
-        found[series.message_bytes] = {
-            name: None if own.get(name) is None else float(own[name]) * 1e6 for name in _ANSWERS
+        answers[series.message_bytes] = {
+            name: None if answer.get(name) is None else float(answer[name]) * 1e6
+            for name in _ANSWERS
         }
-    return found
+    return answers
 
 
 def _fitted_answers(
@@ -122,7 +123,10 @@ def _fitted_answers(
         for size in sizes
     ]
     answers = {
-        one.message_bytes: _answers(one, _regime(regimes, one.message_bytes)) for one in measured
+        measured_size.message_bytes: _answers(
+            measured_size, _regime(regimes, measured_size.message_bytes)
+        )
+        for measured_size in measured
     }
 
     def says(size: int) -> tuple[float, float]:

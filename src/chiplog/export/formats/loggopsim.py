@@ -95,19 +95,19 @@ def _best_line(measured: Sequence[MeasuredSize]) -> LoggopsimLine:
     from scipy.optimize import linprog  # its import takes longer than most commands
 
     rows, limits = [], []
-    for one in measured:
-        further = one.message_bytes - 1
+    for measured_size in measured:
+        further = measured_size.message_bytes - 1
         scale = float(measured[-1].message_bytes)
-        cells = [((1.0, 0.0, further / scale), one.half_round_trip)]
-        if one.train is not None:
+        cells = [((1.0, 0.0, further / scale), measured_size.half_round_trip)]
+        if measured_size.train is not None:
             train = (2.0, TRAIN - 1.0, (TRAIN + 1.0) * further / scale)
-            cells.append((train, one.train))
+            cells.append((train, measured_size.train))
         for row, seconds in cells:
             share = np.array(row) / seconds * 1e-6
             rows += [[*share, -1.0], [*-share, -1.0]]
             limits += [1.0, -1.0]
-    found = linprog([0.0, 0.0, 0.0, 1.0], A_ub=rows, b_ub=limits, bounds=[(0, None)] * 4)
-    way, step, slope, error = found.x
+    solution = linprog([0.0, 0.0, 0.0, 1.0], A_ub=rows, b_ub=limits, bounds=[(0, None)] * 4)
+    way, step, slope, error = solution.x
     return LoggopsimLine(
         way * 1e-6, step * 1e-6, slope * 1e-6 / measured[-1].message_bytes, float(error)
     )
@@ -130,23 +130,23 @@ def _options(line: LoggopsimLine, regime: Regime, scale: float) -> dict[str, int
 def _is_within_trains(arrival: float, limit: int, measured: Sequence[MeasuredSize]) -> bool:
     """Do sends that wait until their message is there leave the trains as they were measured?"""
     return all(
-        one.step is None or arrival <= one.step * (1 + HOLDS)
-        for one in measured
-        if one.message_bytes > limit
+        measured_size.step is None or arrival <= measured_size.step * (1 + HOLDS)
+        for measured_size in measured
+        if measured_size.message_bytes > limit
     )
 
 
 def _ranges_text(measured: Sequence[MeasuredSize]) -> str:
     """The longest ranges of sizes, from the smallest on, that one line holds."""
-    found: list[tuple[int, int]] = []
+    ranges: list[tuple[int, int]] = []
     first = 0
     while first < len(measured):
         last = first + 1
         while last < len(measured) and _best_line(measured[first : last + 1]).error <= HOLDS:
             last += 1
-        found.append((measured[first].message_bytes, measured[last - 1].message_bytes))
+        ranges.append((measured[first].message_bytes, measured[last - 1].message_bytes))
         first = last
-    return ranges_text(found)
+    return ranges_text(ranges)
 
 
 LOGGOPSIM = Exporter(

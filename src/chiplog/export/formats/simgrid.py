@@ -86,7 +86,9 @@ def simgrid_text(fits: Sequence[Fit], sizes: tuple[int, int] | None = None) -> s
     parts = [part for piece in _cut(pieces, threshold) for part in _parts(piece, threshold)]
 
     def says(message_bytes: int) -> tuple[float, float]:
-        part = next((one for one in parts if message_bytes <= one.last_bytes), parts[-1])
+        part = next(
+            (candidate for candidate in parts if message_bytes <= candidate.last_bytes), parts[-1]
+        )
         return part.says(message_bytes, detached=message_bytes < threshold)
 
     refuse_what_misses(says, measured, "SMPI", WHY)
@@ -99,10 +101,12 @@ def _shown_limit(
     """S, where trains beyond it are messages one after the other, as SMPI makes them; else no send waits there."""
     if limit is None:
         return None
-    beyond = [one for one in measured if one.message_bytes > limit]
+    beyond = [measured_size for measured_size in measured if measured_size.message_bytes > limit]
 
     def says(message_bytes: int) -> tuple[float, float]:
-        piece = next((one for one in pieces if message_bytes <= one.last_bytes), pieces[-1])
+        piece = next(
+            (candidate for candidate in pieces if message_bytes <= candidate.last_bytes), pieces[-1]
+        )
         way = piece.one_way(message_bytes)
         return way, way
 
@@ -112,28 +116,32 @@ def _shown_limit(
 
 def _cut(pieces: Sequence[ExportPiece], threshold: int) -> list[ExportPiece]:
     """The pieces, cut where the threshold is and where another line bounds trains."""
-    found = []
+    cut_pieces = []
     for piece in pieces:
         cuts = {threshold, *_crossings(piece)}
         first = piece.first_bytes
-        for cut in sorted(one for one in cuts if piece.first_bytes < one <= piece.last_bytes):
-            found.append(ExportPiece(first, cut - 1, piece.values, piece.receiver_keeps_up))
+        for cut in sorted(
+            border for border in cuts if piece.first_bytes < border <= piece.last_bytes
+        ):
+            cut_pieces.append(ExportPiece(first, cut - 1, piece.values, piece.receiver_keeps_up))
             first = cut
-        found.append(ExportPiece(first, piece.last_bytes, piece.values, piece.receiver_keeps_up))
-    return found
+        cut_pieces.append(
+            ExportPiece(first, piece.last_bytes, piece.values, piece.receiver_keeps_up)
+        )
+    return cut_pieces
 
 
 def _crossings(piece: ExportPiece) -> list[int]:
     """Sizes from which on another of the lines in a train's step is the longest."""
     lines = [(piece.values[a], piece.values[b]) for a, b in _step_lines(piece)]
-    found = []
+    sizes = []
     for place, (start, slope) in enumerate(lines):
         for other_start, other_slope in lines[place + 1 :]:
             if slope != other_slope:
                 further = (other_start - start) / (slope - other_slope)
                 if 0 < further < piece.last_bytes:
-                    found.append(int(further) + 2)
-    return found
+                    sizes.append(int(further) + 2)
+    return sizes
 
 
 def _step_lines(piece: ExportPiece) -> list[tuple[str, str]]:
@@ -146,34 +154,36 @@ def _parts(piece: ExportPiece, threshold: int) -> list[Part]:
     if piece.first_bytes >= threshold:
         way = _line(piece.values["L_half"], piece.values["G_half"])
         return [Part(piece.last_bytes, SimgridLine(0.0, 0.0), SimgridLine(0.0, 0.0), way)]
-    found: list[Part] = []
+    parts: list[Part] = []
     waiting = [(piece.first_bytes, piece.last_bytes, 0)]
     while waiting:
         first, last, halvings = waiting.pop()
         part, bend = _part(piece, first, last)
         if bend <= BENT or halvings == MOST_HALVINGS or last - first < 2:
-            found.append(part)
+            parts.append(part)
             continue
         middle = max(first, int((first * last) ** 0.5))
         waiting += [(middle + 1, last, halvings + 1), (first, middle, halvings + 1)]
-    return found
+    return parts
 
 
 def _part(piece: ExportPiece, first: int, last: int) -> tuple[Part, float]:
     """The lines of a range of sizes, and by which share of T they are off at its ends."""
-    at_first, at_last = (min(piece.step(one), LONGER * piece.one_way(one)) for one in (first, last))
+    at_first, at_last = (
+        min(piece.step(size), LONGER * piece.one_way(size)) for size in (first, last)
+    )
     step = _between(at_first, at_last, first, last)
     way = _between(piece.one_way(first), piece.one_way(last), first, last)
     rest = SimgridLine(way.seconds - step.seconds, way.seconds_per_byte - step.seconds_per_byte)
     per_byte = max(0.0, rest.seconds_per_byte)
-    link = LINK_SHARE * min(step.at(one) / (one + ENVELOPE_BYTES) for one in (first, last))
-    busy = min(step.at(one) / one for one in (max(first, 1), last))
+    link = LINK_SHARE * min(step.at(size) / (size + ENVELOPE_BYTES) for size in (first, last))
+    busy = min(step.at(size) / size for size in (max(first, 1), last))
     receive_slope = min(max(piece.values["O_r"], per_byte - link), per_byte, busy)
     network_slope = min(per_byte - receive_slope, link)
     # Where a byte costs more alone than send, link and receive can take, T is met in the middle, and the part is short.
     middle = (first + last) / 2
     start = max(0.0, rest.at(middle) - (receive_slope + network_slope) * middle)
-    most = min(step.at(one) - receive_slope * one for one in (first, last))
+    most = min(step.at(size) - receive_slope * size for size in (first, last))
     receive_start = min(max(0.0, min(piece.values["o_r"], most)), start)
     part = Part(
         last,
@@ -182,7 +192,7 @@ def _part(piece: ExportPiece, first: int, last: int) -> tuple[Part, float]:
         SimgridLine(start - receive_start, network_slope),
     )
     bends = [
-        abs(part.says(one, detached=True)[0] / piece.one_way(one) - 1.0) for one in (first, last)
+        abs(part.says(size, detached=True)[0] / piece.one_way(size) - 1.0) for size in (first, last)
     ]
     return part, max(bends)
 

@@ -69,8 +69,8 @@ def pattern_tables(dataset: Dataset, *, most_rows: int, most_columns: int) -> tu
 
 
 def _of_part(whole: Dataset, part: Dataset, of: str, most: tuple[int, int]) -> tuple[Table, ...]:
-    found = usable(with_receives(whole, part))
-    measured = MeasuredSeries(found.placed.dataset, STATISTIC, SEED)
+    usable_part = usable(with_receives(whole, part))
+    measured = MeasuredSeries(usable_part.placed.dataset, STATISTIC, SEED)
     run = PatternRun(measured, of, *most, whole.header, part)
     made = tuple(table for tables in TABLES for table in tables(run))
     return (*made, *other.tables(run, KNOWN))

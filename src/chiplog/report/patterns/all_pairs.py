@@ -26,24 +26,24 @@ def tables(run: PatternRun) -> tuple[Table, ...]:
     if not rounds:
         return ()
     hosts = [str(item) for item in items(run.header, "hosts")]
-    found = _medians(rounds, hosts)
-    directions = sorted({direction for _, direction, _ in found}, reverse=True)
-    return tuple(_table(run, direction, found, hosts) for direction in directions)
+    medians = _medians(rounds, hosts)
+    directions = sorted({direction for _, direction, _ in medians}, reverse=True)
+    return tuple(_table(run, direction, medians, hosts) for direction in directions)
 
 
 def _table(
-    run: PatternRun, direction: str, found: Mapping[Group, Mapping[Pair, float]], hosts: list[str]
+    run: PatternRun, direction: str, medians: Mapping[Group, Mapping[Pair, float]], hosts: list[str]
 ) -> Table:
-    mine = {key: pairs for key, pairs in found.items() if key[1] == direction}
+    of_direction = {key: pairs for key, pairs in medians.items() if key[1] == direction}
     one_way = direction == "one-way"
-    sizes = sorted({size for size, _, _ in mine})
-    classes = sorted({name for _, _, name in mine}, reverse=True)
+    sizes = sorted({size for size, _, _ in of_direction})
+    classes = sorted({name for _, _, name in of_direction}, reverse=True)
     shown = spread(sizes, max(1, run.most_rows // len(classes)))
     rows = tuple(
-        _row(size, name, mine[size, direction, name], hosts)
+        _row(size, name, of_direction[size, direction, name], hosts)
         for size in shown
         for name in classes
-        if (size, direction, name) in mine
+        if (size, direction, name) in of_direction
     )
     time = "one-way time per message of a window" if one_way else "half round trip"
     convention = f"{time}; the median of each pair's samples, compared over the pairs"

@@ -42,7 +42,7 @@ def sends(run: PatternRun) -> tuple[Table, ...]:
 
 
 def _per_message(measured: MeasuredSeries, train: int) -> Quantity:
-    found = measured.indices(
+    indices = measured.indices(
         lambda series: (
             series.pattern == "send_overhead" and series.train == train and series.peers == 1
         )
@@ -53,7 +53,7 @@ def _per_message(measured: MeasuredSeries, train: int) -> Quantity:
             measured.series[index].launch,
             ((index, 1.0 / train),),
         )
-        for index in found
+        for index in indices
     ]
     return measured.quantity(f"o_s({train})", entries)
 
@@ -62,18 +62,18 @@ def receives(run: PatternRun) -> tuple[Table, ...]:
     """The time of receiving what is there; where half round trips were measured, it stands beside these."""
     if not run.has("receive_overhead") or any(map(is_round_trip, run.series)):
         return ()
-    found = values(receive_overhead(run.measured))
+    shown = values(receive_overhead(run.measured))
     caption = run.caption(
         "Receive overhead by size", f"per message that has arrived; {run.intervals}"
     )
-    return (_by_size(run, caption, ["o_r", "95 % interval"], [found]),)
+    return (_by_size(run, caption, ["o_r", "95 % interval"], [shown]),)
 
 
 def floods(run: PatternRun) -> tuple[Table, ...]:
     """The gap of floods, messages a second and the rate of bytes."""
     if not run.has("flood"):
         return ()
-    found = values(flood_gap(run.measured))
+    gaps = values(flood_gap(run.measured))
     lengths = sorted({series.train for series in run.series if series.pattern == "flood"})
     length = str(lengths[0]) if len(lengths) == 1 else f"{lengths[0]} to {lengths[-1]}"
     way = (
@@ -81,13 +81,13 @@ def floods(run: PatternRun) -> tuple[Table, ...]:
         if any(map(is_round_trip, run.series))
         else "the answer's way included"
     )
-    shown = spread(sorted(found), run.most_rows)
+    shown = spread(sorted(gaps), run.most_rows)
     rows = tuple(
         (
             line(format.message_size(size)),
-            *interval_cells(found[size]),
-            _messages_a_second(found[size]),
-            rate_cell(size, found[size]),
+            *interval_cells(gaps[size]),
+            _messages_a_second(gaps[size]),
+            rate_cell(size, gaps[size]),
         )
         for size in shown
     )
@@ -95,7 +95,7 @@ def floods(run: PatternRun) -> tuple[Table, ...]:
         "Flood by size", f"time per message of {length} back to back, {way}; {run.intervals}"
     )
     heads = columns("size", "per message", "95 % interval", "messages/s", "bandwidth")
-    return (Table(caption, heads, rows, _notes(found, shown)),)
+    return (Table(caption, heads, rows, _notes(gaps, shown)),)
 
 
 def late_receivers(run: PatternRun) -> tuple[Table, ...]:
@@ -104,7 +104,7 @@ def late_receivers(run: PatternRun) -> tuple[Table, ...]:
     trains = any(series.pattern == "prtt" and series.train > 1 for series in run.series)
     if not late or trains:
         return ()
-    found = values(
+    send_times = values(
         series_quantity(
             run.measured, "late_receiver", lambda series: series.pattern == "late_receiver"
         )
@@ -113,15 +113,15 @@ def late_receivers(run: PatternRun) -> tuple[Table, ...]:
         size: float(
             np.median([series.delay_seconds for series in late if series.message_bytes == size])
         )
-        for size in found
+        for size in send_times
     }
-    shown = spread(sorted(found), run.most_rows)
+    shown = spread(sorted(send_times), run.most_rows)
     rows = tuple(
         (
             line(format.message_size(size)),
-            *interval_cells(found[size]),
+            *interval_cells(send_times[size]),
             line(format.value(delays[size], "s", digits=3)),
-            line("waits" if found[size].seconds >= delays[size] else "returns"),
+            line("waits" if send_times[size].seconds >= delays[size] else "returns"),
         )
         for size in shown
     )
@@ -131,7 +131,7 @@ def late_receivers(run: PatternRun) -> tuple[Table, ...]:
         f"{run.intervals}",
     )
     heads = columns("size", "send", "95 % interval", "late by", "the send")
-    return (Table(caption, heads, rows, _notes(found, shown)),)
+    return (Table(caption, heads, rows, _notes(send_times, shown)),)
 
 
 def _messages_a_second(value: ShownValue) -> Inline:
@@ -143,22 +143,22 @@ def _messages_a_second(value: ShownValue) -> Inline:
 def _by_size(
     run: PatternRun, caption: Inline, heads: list[str], by_size: list[dict[int, ShownValue]]
 ) -> Table:
-    sizes = sorted({size for one in by_size for size in one})
+    sizes = sorted({size for values_of_sizes in by_size for size in values_of_sizes})
     shown = spread(sizes, run.most_rows)
     rows = tuple(
         (
             line(format.message_size(size)),
-            *(cell for found in by_size for cell in interval_cells(found.get(size))),
+            *(cell for column in by_size for cell in interval_cells(column.get(size))),
         )
         for size in shown
     )
-    every = [found.get(size) for found in by_size for size in shown]
+    every = [column.get(size) for column in by_size for size in shown]
     notes = (*missing_intervals(every), *thinned_note(len(shown), len(sizes), "sizes"))
     return Table(caption, columns("size", *heads), rows, notes)
 
 
-def _notes(found: dict[int, ShownValue], shown: list[int]) -> tuple[Inline, ...]:
+def _notes(by_size: dict[int, ShownValue], shown: list[int]) -> tuple[Inline, ...]:
     return (
-        *missing_intervals([found[size] for size in shown]),
-        *thinned_note(len(shown), len(found), "sizes"),
+        *missing_intervals([by_size[size] for size in shown]),
+        *thinned_note(len(shown), len(by_size), "sizes"),
     )

@@ -49,9 +49,9 @@ def _key(series: Series) -> ConventionKey:
 def _table(run: PatternRun, key: ConventionKey) -> Table:
     pattern, direction, train, peers, pairs, named = key
     name = " ".join(str(part) for part in key)
-    found = values(series_quantity(run.measured, name, lambda series: _key(series) == key))
-    shown = spread(sorted(found), run.most_rows)
-    rows = tuple((line(format.message_size(size)), *interval_cells(found[size])) for size in shown)
+    times = values(series_quantity(run.measured, name, lambda series: _key(series) == key))
+    shown = spread(sorted(times), run.most_rows)
+    rows = tuple((line(format.message_size(size)), *interval_cells(times[size])) for size in shown)
     counts = [
         f"{number} {noun}"
         for number, noun in ((train, "messages"), (peers, "peers"), (pairs, "pairs"))
@@ -61,8 +61,8 @@ def _table(run: PatternRun, key: ConventionKey) -> Table:
     unnamed = () if named else ("of pairs that the file does not name",)
     convention = ", ".join([CONVENTIONS[direction], *counts, *unnamed])
     notes = (
-        *missing_intervals([found[size] for size in shown]),
-        *thinned_note(len(shown), len(found), "sizes"),
+        *missing_intervals([times[size] for size in shown]),
+        *thinned_note(len(shown), len(times), "sizes"),
     )
     caption = run.caption(f"{title} by size", f"{convention}; {run.intervals}")
     return Table(caption, columns("size", "time", "95 % interval"), rows, notes)

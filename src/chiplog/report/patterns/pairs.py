@@ -40,7 +40,7 @@ def tables(run: PatternRun) -> tuple[Table, ...]:
 
 
 def _of_part(run: PatternRun, part: Dataset, direction: str, between: object) -> tuple[Table, ...]:
-    found = {
+    times = {
         (size, pairs): value
         for pairs, quantity in half_round_trips(
             MeasuredSeries(part, run.measured.statistic, 0)
@@ -53,18 +53,18 @@ def _of_part(run: PatternRun, part: Dataset, direction: str, between: object) ->
         "half round trip" if direction == "round-trip" else "one-way time per message of a window"
     )
     convention = f"{time}, the slowest pair's; {run.intervals}"
-    if len(found) <= run.most_rows:
-        return (_list(run, found, f"k pairs at once{where}", convention),)
+    if len(times) <= run.most_rows:
+        return (_list(run, times, f"k pairs at once{where}", convention),)
     run = replace(run, most_columns=min(run.most_columns, MOST_COLUMNS))
-    shares = {key: share_cell(value) for key, value in found.items()}
-    rates = {key: _rates(*key, value) for key, value in found.items()}
+    shares = {key: share_cell(value) for key, value in times.items()}
+    rates = {key: _rates(*key, value) for key, value in times.items()}
     return (
         grid(
             run,
             run.caption(f"k pairs at once{where}", convention),
             "k",
             shares,
-            missing_intervals(list(found.values())),
+            missing_intervals(list(times.values())),
         ),
         grid(
             run,
@@ -79,7 +79,7 @@ def _of_part(run: PatternRun, part: Dataset, direction: str, between: object) ->
 
 
 def _list(
-    run: PatternRun, found: dict[tuple[int, int], ShownValue], title: str, convention: str
+    run: PatternRun, times: dict[tuple[int, int], ShownValue], title: str, convention: str
 ) -> Table:
     rows = tuple(
         (
@@ -89,11 +89,11 @@ def _list(
             rate_cell(size, value),
             rate_cell(pairs * size, value),
         )
-        for (size, pairs), value in sorted(found.items())
+        for (size, pairs), value in sorted(times.items())
     )
     heads = columns("size", "k", "time", "95 % interval", "a process", "the node")
     said = f"{convention}; rates one way"
-    return Table(run.caption(title, said), heads, rows, missing_intervals(list(found.values())))
+    return Table(run.caption(title, said), heads, rows, missing_intervals(list(times.values())))
 
 
 def _rates(size: int, pairs: int, value: ShownValue) -> Inline:
@@ -103,6 +103,6 @@ def _rates(size: int, pairs: int, value: ShownValue) -> Inline:
     node = pairs * size / value.seconds
     scale = format.scale_for(node, "B/s")
     shown, process = (
-        format.value(one / scale.factor, "1", digits=3) for one in (node, node / pairs)
+        format.value(rate / scale.factor, "1", digits=3) for rate in (node, node / pairs)
     )
     return line(f"{shown} ({process}) {scale.unit}")

@@ -33,11 +33,11 @@ def one_to_many(run: PatternRun) -> tuple[Table, ...]:
     totals: Found = {}
     posts: Found = {}
     for observed in observe_all(run.measured, "", ONE_TO_MANY):
-        for found, over in ((totals, observed.round_trips), (posts, observed.overheads)):
+        for shown, over in ((totals, observed.round_trips), (posts, observed.overheads)):
             if over.peers.size:
                 by_peers = replace(over.quantity, message_bytes=over.peers)
                 for p, value in values(by_peers).items():
-                    found[observed.message_bytes, p] = value
+                    shown[observed.message_bytes, p] = value
     convention = f"from the first send to the last of p answers; {run.intervals}"
     if len(totals) <= run.most_rows:
         return (_list(run, totals, posts, convention),)
@@ -87,7 +87,7 @@ def barriers(run: PatternRun) -> tuple[Table, ...]:
     """The time of a whole n-way dissemination barrier over n, with its rounds."""
     if not run.has(BARRIER):
         return ()
-    found: Found = {}
+    times: Found = {}
     measured = run.measured
     for n in sorted({series.peers for series in run.series if series.pattern == BARRIER}):
         entries = [
@@ -95,23 +95,23 @@ def barriers(run: PatternRun) -> tuple[Table, ...]:
                 measured.series[index].message_bytes, measured.series[index].launch, ((index, 1.0),)
             )
             for index in measured.indices(
-                lambda one, n=n: one.pattern == BARRIER and one.peers == n  # type: ignore[misc]
+                lambda series, n=n: series.pattern == BARRIER and series.peers == n  # type: ignore[misc]
             )
         ]
         for size, value in values(measured.quantity(f"barrier(n={n})", entries)).items():
-            found[size, n] = value
+            times[size, n] = value
     ranks = number(run.header, "ranks")
     of = "all ranks" if ranks is None else f"{ranks:.0f} ranks"
     title = f"n-way dissemination barrier of {of}"
     convention = f"a whole barrier on rank 0; {run.intervals}"
-    if len(found) > run.most_rows:
+    if len(times) > run.most_rows:
         return (
             grid(
                 run,
                 run.caption(title, convention),
                 "n",
-                {key: share_cell(value) for key, value in found.items()},
-                missing_intervals(list(found.values())),
+                {key: share_cell(value) for key, value in times.items()},
+                missing_intervals(list(times.values())),
             ),
         )
     rows = tuple(
@@ -121,10 +121,10 @@ def barriers(run: PatternRun) -> tuple[Table, ...]:
             line(format.NOTHING if ranks is None else str(rounds(n, int(ranks)))),
             *interval_cells(value),
         )
-        for (size, n), value in sorted(found.items())
+        for (size, n), value in sorted(times.items())
     )
     heads = columns("size", "n", "rounds", "a barrier", "95 % interval")
-    notes = missing_intervals(list(found.values()))
+    notes = missing_intervals(list(times.values()))
     return (Table(run.caption(title, convention), heads, rows, notes),)
 
 

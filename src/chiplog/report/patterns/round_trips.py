@@ -46,7 +46,7 @@ def tables(run: PatternRun) -> tuple[Table, ...]:
         "o_r": values(receive_overhead(measured)),
         "o_s + o_r": values(delayed_ping_pong_overhead(measured)),
     }
-    others = {name: found for name, found in others.items() if found}
+    others = {name: by_size for name, by_size in others.items() if by_size}
     sizes = sorted(half)
     shown = spread(sizes, run.most_rows)
     rows = tuple(
@@ -54,7 +54,7 @@ def tables(run: PatternRun) -> tuple[Table, ...]:
             line(format.message_size(size)),
             *interval_cells(half.get(size)),
             rate_cell(size, half.get(size)),
-            *(difference_cell(found.get(size)) for found in others.values()),
+            *(difference_cell(by_size.get(size)) for by_size in others.values()),
         )
         for size in shown
     )

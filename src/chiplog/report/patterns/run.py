@@ -42,7 +42,7 @@ class PatternRun:
     @property
     def series(self) -> tuple[Series, ...]:
         """All series with samples."""
-        return tuple(one for one in self.measured.series if one.seconds.size)
+        return tuple(series for series in self.measured.series if series.seconds.size)
 
     def has(self, *patterns: str) -> bool:
         """Was any of the patterns measured?"""
@@ -197,7 +197,7 @@ def grid(
         (line(title(row, down)), *(cell(row, column) for column in columns_shown))
         for row in rows_shown
     )
-    heads = columns(names[down], *(title(one, across) for one in columns_shown))
+    heads = columns(names[down], *(title(value, across) for value in columns_shown))
     more = (
         *thinned_note(len(rows_shown), len(values_of[down]), _plural(names[down])),
         *thinned_note(len(columns_shown), len(values_of[across]), _plural(names[across])),

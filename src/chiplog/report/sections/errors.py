@@ -35,9 +35,9 @@ SHARES = ("Repeatability", "Within 95 % prediction interval")
 def section(target: TargetReport, key: str) -> Section | None:
     """The table of model errors, best first, and the models left out; None where there is neither."""
     rows = target.comparison or tuple(in_sample_row(fit) for fit in target.fits if fit.error.points)
-    mine = [row for row in rows if not of_many(row.method)]
+    shown = [row for row in rows if not of_many(row.method)]
     left_out = left_out_lines(target.left_out)
-    blocks: list[Block] = [table(mine)] if mine else []
+    blocks: list[Block] = [table(shown)] if shown else []
     if left_out:
         blocks.append(Bullets(tuple(line(muted(words)) for words in left_out)))
     return Section(f"{key}-errors", line("Model errors"), tuple(blocks)) if blocks else None

@@ -78,9 +78,9 @@ def _fact(name: str, content: Inline, term: str | None) -> Fact | None:
 
 
 def _text(target: TargetReport, *path: str, otherwise: str | None = None) -> Inline:
-    found = text(target.dataset.header, *path)
-    if found is not None:
-        return line(found)
+    said = text(target.dataset.header, *path)
+    if said is not None:
+        return line(said)
     return (
         line(muted(otherwise)) if otherwise and members(target.dataset.header, *path[:-1]) else ()
     )
@@ -109,9 +109,9 @@ def _clock(target: TargetReport) -> Inline:
         return ()
     parts = [name]
     for member, words in (("resolution_ns", "step"), ("overhead_ns", "overhead of a reading")):
-        found = number(header, "clock", member)
-        if found is not None:
-            parts.append(f"{words} {format.value(found * 1e-9, 's', digits=3)}")
+        value = number(header, "clock", member)
+        if value is not None:
+            parts.append(f"{words} {format.value(value * 1e-9, 's', digits=3)}")
     error = number(header, "clock", "frequency_relative_error")
     if error is not None:
         parts.append(f"frequency known to {error * 1e6:.2g} ppm")

@@ -22,26 +22,26 @@ ONE_PAIR = frozenset(
 def section(target: TargetReport, key: str) -> Section | None:
     """The tables of the patterns that no fit predicts; None where fits show all of them."""
     described = _described(target)
-    left = tuple(
+    undescribed = tuple(
         series
         for series in target.dataset.series
         if series.pattern not in described and series.tag.get("purpose") in PURPOSES
     )
-    if not left:
+    if not undescribed:
         return None
-    dataset: Dataset = replace(target.dataset, series=left)
+    dataset: Dataset = replace(target.dataset, series=undescribed)
     tables = pattern_tables(dataset, most_rows=MOST_ROWS, most_columns=MOST_COLUMNS)
     return Section(f"{key}-measured", line("Measured times"), tables) if tables else None
 
 
 def _described(target: TargetReport) -> frozenset[str]:
     """The patterns that a fit of the target says something about."""
-    found: set[str] = set()
+    patterns: set[str] = set()
     for fit in target.fits:
         if not fit.error.points:
             continue
         if of_pairs(fit.method):
-            found.add("pairs")
+            patterns.add("pairs")
         else:
-            found |= {"one_to_many", *ONE_PAIR} if fit.method == ONE_TO_MANY else ONE_PAIR
-    return frozenset(found)
+            patterns |= {"one_to_many", *ONE_PAIR} if fit.method == ONE_TO_MANY else ONE_PAIR
+    return frozenset(patterns)

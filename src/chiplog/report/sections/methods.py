@@ -66,13 +66,13 @@ def section(target: TargetReport, key: str) -> Section | None:
 
 def _by_method(target: TargetReport) -> list[Fit]:
     """One fit a method: of LogGP if it has one, else of the model next to it; in the usual order of methods."""
-    found: dict[str, Fit] = {}
+    fit_of: dict[str, Fit] = {}
     for fit in sorted(target.fits, key=lambda fit: -headline_rank(fit)):
         model = find_model(fit.model)
         if model is not None and model.symbols >= COMPARED and fit.segments:
-            found.setdefault(fit.method, fit)
-    known = [name for name in METHODS if name in found]
-    return [found[name] for name in (*known, *(n for n in found if n not in METHODS))]
+            fit_of.setdefault(fit.method, fit)
+    known = [name for name in METHODS if name in fit_of]
+    return [fit_of[name] for name in (*known, *(n for n in fit_of if n not in METHODS))]
 
 
 def _symbol_rows(name: str, fits: list[Fit]) -> list[tuple[Inline, ...]]:

@@ -9,7 +9,11 @@ from chiplog.report.sections import one_to_many, pairs
 
 def section(target: TargetReport, key: str) -> Section | None:
     """The lines; None where nothing is missing that was begun."""
-    found = [one for one in (one_to_many.missing(target), pairs.missing(target)) if one is not None]
-    if not found:
+    lines = [
+        missing
+        for missing in (one_to_many.missing(target), pairs.missing(target))
+        if missing is not None
+    ]
+    if not lines:
         return None
-    return Section(f"{key}-not-measured", line("Not measured"), (Bullets(tuple(found)),))
+    return Section(f"{key}-not-measured", line("Not measured"), (Bullets(tuple(lines)),))

@@ -94,11 +94,11 @@ def missing(target: TargetReport) -> Inline | None:
 
 def _by_way(run: TargetReport) -> dict[tuple[str, str], list[Fit]]:
     """The fits of each operation and way of posting."""
-    found: dict[tuple[str, str], list[Fit]] = {}
+    by_way: dict[tuple[str, str], list[Fit]] = {}
     for fit in run.fits:
         if fit.method == METHOD:
-            found.setdefault((fit.operation, fit.posting), []).append(fit)
-    return found
+            by_way.setdefault((fit.operation, fit.posting), []).append(fit)
+    return by_way
 
 
 def _part(run: TargetReport, fits: list[Fit], way: tuple[str, str], key: str) -> Section:
@@ -110,7 +110,7 @@ def _part(run: TargetReport, fits: list[Fit], way: tuple[str, str], key: str) ->
 def _blocks(run: TargetReport, fits: list[Fit], way: tuple[str, str], key: str) -> list[Block]:
     blocks: list[Block] = []
     measured = _measured_sizes(fits)
-    blocks.append(Bullets(tuple(one for fit in fits for one in _f(fit))))
+    blocks.append(Bullets(tuple(text for fit in fits for text in _f(fit))))
     blocks += [
         Panels(tuple(figures)) for size in measured if (figures := _figures(fits, size, key))
     ]
@@ -132,15 +132,15 @@ def _peers(fits: list[Fit]) -> set[int]:
 
 def _f(fit: Fit) -> list[Inline]:
     """What LogfP says of each size: f, and beside it the p at which RTT(p)/p is least."""
-    told = []
+    lines = []
     for segment in fit.segments:
-        found, naive = segment.parameters.get("f"), segment.parameters.get("f_argmin")
-        if found is None:
+        f, naive = segment.parameters.get("f"), segment.parameters.get("f_argmin")
+        if f is None:
             continue
         size = sizes(segment.first_bytes, segment.last_bytes)
         biased: Inline = (plain("; "), *_told("f_argmin", naive)) if naive is not None else ()
-        told.append(line(f"{size}: ", *_told("f", found), *biased, "."))
-    return told
+        lines.append(line(f"{size}: ", *_told("f", f), *biased, "."))
+    return lines
 
 
 def _told(name: str, parameter: Parameter | None) -> Inline:
@@ -218,9 +218,9 @@ def _name(fit: Fit) -> str:
 
 def _errors(rows: tuple[ModelRow, ...]) -> list[Block]:
     """One row a model: its errors on numbers of peers held out, for each statistic."""
-    mine = [row for row in rows if row.method == METHOD]
+    over_sizes = [row for row in rows if row.method == METHOD]
     by_model: dict[str, dict[str, ModelRow]] = {}
-    for row in mine:
+    for row in over_sizes:
         by_model.setdefault(row.model, {})[row.statistic] = row
     if not by_model:
         return []
@@ -231,9 +231,9 @@ def _errors(rows: tuple[ModelRow, ...]) -> list[Block]:
         *(Column(line(f"Error of the {name}"), numeric=True) for name in STATISTICS),
     )
     table = []
-    for model, found in by_model.items():
-        some = found.get("median") or next(iter(found.values()))
-        errors = (found[name].error if name in found else None for name in STATISTICS)
+    for model, by_statistic in by_model.items():
+        some = by_statistic.get("median") or next(iter(by_statistic.values()))
+        errors = (by_statistic[name].error if name in by_statistic else None for name in STATISTICS)
         table.append(
             (
                 line(model_name(model)),
@@ -244,8 +244,8 @@ def _errors(rows: tuple[ModelRow, ...]) -> list[Block]:
         )
     where = (
         line(" on the points that the models were fitted to (in-sample)")
-        if mine[0].in_sample
-        else line(" where ", plain("held out", term="held-out"), f" ({mine[0].held_out})")
+        if over_sizes[0].in_sample
+        else line(" where ", plain("held out", term="held-out"), f" ({over_sizes[0].held_out})")
     )
     caption = line(
         "Mean (and median) relative error of RTT(p)",

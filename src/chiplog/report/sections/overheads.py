@@ -81,9 +81,9 @@ def section(target: TargetReport, key: str) -> Section | None:
 
 def _source(target: TargetReport, fit: Fit, name: str) -> Curve | None:
     for candidate in (fit, *target.fits):
-        found = curve(candidate, name)
-        if found is not None:
-            return found
+        measured = curve(candidate, name)
+        if measured is not None:
+            return measured
     return None
 
 

@@ -112,14 +112,16 @@ def _parameters(fits: Sequence[Fit]) -> Table:
     rows: list[tuple[Inline, ...]] = []
     reasons: dict[tuple[str, str], list[str]] = {}
     for place in sorted(places):
-        mine = [(f, s) for f in fits for s in f.segments if (s.first_bytes, s.last_bytes) == place]
-        for number, (fit, segment) in enumerate(mine):
+        of_place = [
+            (f, s) for f in fits for s in f.segments if (s.first_bytes, s.last_bytes) == place
+        ]
+        for number, (fit, segment) in enumerate(of_place):
             cells = (short(segment.parameters.get(name)) for name in symbols)
             rows.append((line(sizes(*place)) if number == 0 else (), line(_name(fit)), *cells))
             for name, parameter in segment.parameters.items():
                 if not is_known(parameter):
-                    told = reasons.setdefault((name, not_identified(parameter)), [])
-                    told.append(f"{sizes(*place)} ({_name(fit)})")
+                    scopes = reasons.setdefault((name, not_identified(parameter)), [])
+                    scopes.append(f"{sizes(*place)} ({_name(fit)})")
     notes = tuple(
         line(parameter_symbol(name), muted(f" of {', '.join(where)}: {reason}."))
         for (name, reason), where in reasons.items()
@@ -183,10 +185,10 @@ def _plot(main: Sequence[Fit], size: int, key: str) -> Figure:
 
 def _over_k(fit: Fit, size: int, *names: str) -> list[list[float]]:
     """The numbers of pairs measured at a size, then the values of each named array of the curves."""
-    found = [
+    rows_of_k = [
         (k, pairs_curve, _row(pairs_curve, size)) for k, pairs_curve in pairs_curves(fit).items()
     ]
-    known = [(k, curve, row) for k, curve, row in found if row is not None]
+    known = [(k, curve, row) for k, curve, row in rows_of_k if row is not None]
     values = [[float(getattr(curve, name)[row]) for _, curve, row in known] for name in names]
     return [[float(k) for k, _, _ in known], *values]
 
@@ -207,12 +209,12 @@ def _measured_map(fit: Fit) -> HeatMap:
     fewest = min(pairs_curves(fit))
 
     def cell(k: int, size: int) -> HeatCell:
-        alone, mine = _at(fit, fewest, size), _at(fit, k, size)
-        if mine is None:
+        alone, here = _at(fit, fewest, size), _at(fit, k, size)
+        if here is None:
             return HeatCell(format.NOTHING)
-        factor = mine[0] / alone[0] if alone is not None and alone[0] > 0 else math.nan
+        factor = here[0] / alone[0] if alone is not None and alone[0] > 0 else math.nan
         level = sum(factor > limit for limit in FACTOR_LIMITS)
-        return HeatCell(format.value(mine[0], "s", digits=3), level)
+        return HeatCell(format.value(here[0], "s", digits=3), level)
 
     legend = [HeatCell(f"up to ×{FACTOR_LIMITS[0]:g}")]
     legend += [HeatCell(f"above ×{limit:g}", i + 1) for i, limit in enumerate(FACTOR_LIMITS)]
@@ -224,10 +226,14 @@ def _measured_map(fit: Fit) -> HeatMap:
 
 def _error_map(fit: Fit) -> HeatMap:
     def cell(k: int, size: int) -> HeatCell:
-        found = _at(fit, k, size)
-        if found is None or not math.isfinite(found[1]) or found[0] <= 0:
+        measured_and_predicted = _at(fit, k, size)
+        if (
+            measured_and_predicted is None
+            or not math.isfinite(measured_and_predicted[1])
+            or measured_and_predicted[0] <= 0
+        ):
             return HeatCell(format.NOTHING)
-        error = found[1] / found[0] - 1.0
+        error = measured_and_predicted[1] / measured_and_predicted[0] - 1.0
         level = sum(abs(error) > limit for limit in ERROR_LIMITS)
         return HeatCell(_per_cent(error), level if error > 0 else -level)
 

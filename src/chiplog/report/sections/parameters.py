@@ -119,13 +119,13 @@ def table(fit: Fit, *, in_terminal: bool) -> Table:
 
 def _protocols(segments: Sequence[Segment]) -> list[list[Segment]]:
     """The regimes of each protocol."""
-    found: list[list[Segment]] = []
+    protocols: list[list[Segment]] = []
     for segment in segments:
-        if segment.border == "slope" and found:
-            found[-1].append(segment)
+        if segment.border == "slope" and protocols:
+            protocols[-1].append(segment)
         else:
-            found.append([segment])
-    return found
+            protocols.append([segment])
+    return protocols
 
 
 def _place(segment: Segment, *, within: bool) -> Inline:
@@ -152,24 +152,24 @@ def _cell(
 
 def _reasons(segments: Sequence[Segment]) -> tuple[Inline, ...]:
     """Why parameters are not identified: each reason once, with the sizes that it holds for."""
-    found: dict[tuple[str, str], list[str]] = {}
+    places_of: dict[tuple[str, str], list[str]] = {}
     for segment in segments:
         for name, parameter in segment.parameters.items():
             if not is_known(parameter):
                 place = sizes(segment.first_bytes, segment.last_bytes)
-                found.setdefault((name, not_identified(parameter)), []).append(place)
+                places_of.setdefault((name, not_identified(parameter)), []).append(place)
     return tuple(
         line(parameter_symbol(name), muted(f" ({', '.join(places)}): {reason}."))
-        for (name, reason), places in found.items()
+        for (name, reason), places in places_of.items()
     )
 
 
 def _notes(fit: Fit) -> tuple[Inline, ...]:
     """What the fit says about parameters that it does give, each note once."""
-    found = {
+    notes = {
         (name, parameter.reason): None
         for segment in fit.segments[:MOST_SEGMENTS]
         for name, parameter in segment.parameters.items()
         if is_known(parameter) and parameter.reason
     }
-    return tuple(line(parameter_symbol(name), muted(f": {reason}")) for name, reason in found)
+    return tuple(line(parameter_symbol(name), muted(f": {reason}")) for name, reason in notes)

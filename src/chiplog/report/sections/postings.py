@@ -31,18 +31,18 @@ LABELS = {ROUND_TRIP: "round trip per peer", "send_overhead": "time to post one 
 def posting_blocks(points: Sequence[PostingPoint], key: str) -> list[Block]:
     """For each operation and size: plots of the postings, and a table of which is fastest; each where there are two."""
     blocks: list[Block] = []
-    for (operation, size), found in _grouped(points):
+    for (operation, size), of_size in _grouped(points):
         figures = [
             _figure(operation, size, pattern, list(over_peers), key)
             for pattern, over_peers in groupby(
-                found, key=lambda posting_point: posting_point.pattern
+                of_size, key=lambda posting_point: posting_point.pattern
             )
         ]
         blocks.append(Panels(tuple(figures)))
         blocks += [
             _table(operation, size, pattern, list(over_peers))
             for pattern, over_peers in groupby(
-                found, key=lambda posting_point: posting_point.pattern
+                of_size, key=lambda posting_point: posting_point.pattern
             )
         ]
     return blocks
@@ -74,24 +74,24 @@ def _figure(
 
 
 def _traces(posting: str, points: Sequence[PostingPoint]) -> list[Trace]:
-    mine = [
+    times = [
         (point.peers, time) for point in points for time in point.times if time.posting == posting
     ]
-    p = [float(peers) for peers, _ in mine]
+    p = [float(peers) for peers, _ in times]
     colour = COLOURS[posting]
     median = Trace(
         posting,
         "points",
         colour,
         p,
-        [time.median for _, time in mine],
-        low=[time.low for _, time in mine],
-        high=[time.high if isfinite(time.high) else time.median for _, time in mine],
+        [time.median for _, time in times],
+        low=[time.low for _, time in times],
+        high=[time.high if isfinite(time.high) else time.median for _, time in times],
     )
     return [
         median,
-        Trace(f"{posting}, minimum", "line", colour, p, [time.minimum for _, time in mine]),
-        Trace(f"{posting}, mean", "line", colour, p, [time.mean for _, time in mine]),
+        Trace(f"{posting}, minimum", "line", colour, p, [time.minimum for _, time in times]),
+        Trace(f"{posting}, mean", "line", colour, p, [time.mean for _, time in times]),
     ]
 
 

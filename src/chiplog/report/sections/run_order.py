@@ -34,11 +34,11 @@ def section(target: TargetReport, key: str) -> Section | None:
 
 def _one_a_record(target: TargetReport) -> list[Series]:
     """Each record's first bare round trip, in run order."""
-    found: dict[tuple[int, int], Series] = {}
+    first_of_record: dict[tuple[int, int], Series] = {}
     for series in target.dataset.series:
         if is_bare_round_trip(series):
-            found.setdefault((series.launch, series.record_id), series)
-    return list(found.values())
+            first_of_record.setdefault((series.launch, series.record_id), series)
+    return list(first_of_record.values())
 
 
 def _drift(target: TargetReport, key: str, bare: list[Series], step: int) -> Figure:

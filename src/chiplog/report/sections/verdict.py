@@ -107,9 +107,9 @@ def _prediction(target: TargetReport, fit: Fit) -> Inline:
 
 
 def _over(fit: Fit) -> str:
-    found = curve(fit, "half_round_trip")
-    if found is not None:
-        first, last = float(found.message_bytes.min()), float(found.message_bytes.max())
+    round_trips = curve(fit, "half_round_trip")
+    if round_trips is not None:
+        first, last = float(round_trips.message_bytes.min()), float(round_trips.message_bytes.max())
     else:
         first, last = fit.segments[0].first_bytes, fit.segments[-1].last_bytes
     return (
@@ -151,27 +151,27 @@ def _change(change: Change) -> Inline:
 
 def _unidentified(fit: Fit) -> list[Inline]:
     """One sentence a parameter: where it is not identified, and why if there is one reason only; one for many."""
-    found: dict[str, list[tuple[str, str]]] = {}
+    cases_of: dict[str, list[tuple[str, str]]] = {}
     bounded: dict[str, bool] = {}
     for segment in fit.segments:
         for name, parameter in segment.parameters.items():
             if not is_known(parameter):
                 where = sizes(segment.first_bytes, segment.last_bytes)
-                found.setdefault(name, []).append((where, not_identified(parameter)))
+                cases_of.setdefault(name, []).append((where, not_identified(parameter)))
                 bounded[name] = bounded.get(name, True) and bool(bounds(parameter))
 
     def mark(name: str, words: str) -> Span:
         return plain(words) if bounded[name] else bad(words)
 
-    if len(found) > MOST_PLACES:
-        usual = in_usual_order(found)
+    if len(cases_of) > MOST_PLACES:
+        usual = in_usual_order(cases_of)
         names = joined(((parameter_symbol(name),) for name in usual), ", ")
         tail = " in some of its regimes; the table of parameters says where and why."
         opening = "Not identified"
         shown = plain(opening) if all(bounded.values()) else bad(opening)
         return [line(shown, ": ", *names, tail)]
     sentences = []
-    for name, cases in found.items():
+    for name, cases in cases_of.items():
         scope = ", ".join(where for where, _ in cases)
         words = f" ({scope})" if len(cases) < len(fit.segments) else ""
         if len({reason for _, reason in cases}) == 1:

@@ -17,10 +17,10 @@ MOST_NAMES = 3
 
 def section(target: TargetReport, key: str) -> Section | None:
     """All warnings; None if there are none."""
-    found = notices(target)
-    if not found:
+    shown = notices(target)
+    if not shown:
         return None
-    return Section(f"{key}-warnings", line(f"Warnings ({len(found)})"), (Notices(found),))
+    return Section(f"{key}-warnings", line(f"Warnings ({len(shown)})"), (Notices(shown),))
 
 
 def notices(target: TargetReport) -> tuple[Notice, ...]:

@@ -113,7 +113,7 @@ def verdict_by_node(dataset: Dataset) -> SurveyVerdict:
         dataset.complete,
         tuple(_node(name, number, verdict) for number, name in enumerate(names)),
         tuple(finding for finding in verdict.accused if finding.kind not in OF_NODE),
-        {kind: dict(one.detectable) for kind, one in verdict.verdicts.items()},
+        {kind: dict(kind_verdict.detectable) for kind, kind_verdict in verdict.verdicts.items()},
     )
 
 
@@ -126,8 +126,8 @@ def _node(name: str, number: int, verdict: MachineVerdict) -> NodeVerdict:
         for finding in verdict.inconclusive
         if finding.name == name and finding.kind in OF_NODE
     )
-    found = {kind: _effect(fit, kind, number) for kind, fit in verdict.fits.items()}
-    effects = {kind: effect for kind, effect in found.items() if effect is not None}
+    by_kind = {kind: _effect(fit, kind, number) for kind, fit in verdict.fits.items()}
+    effects = {kind: effect for kind, effect in by_kind.items() if effect is not None}
     word: Word = "ok"
     if slow:
         word = "slow"

@@ -41,8 +41,8 @@ def prometheus_text(verdict: SurveyVerdict) -> str:
             "The smallest relative change that the survey finds with a probability of 95 %.",
             [
                 ({**base, "kind": kind, "quantity": quantity}, least)
-                for quantity, one in verdict.detectable.items()
-                for kind, least in one.items()
+                for quantity, effects in verdict.detectable.items()
+                for kind, least in effects.items()
                 if least is not None
             ],
         ),

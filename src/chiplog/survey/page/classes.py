@@ -44,7 +44,7 @@ def classes_section(page: SurveyPage) -> Section | None:
         spread = page.result.latency if kind == "latency" else page.result.bandwidth
         size = "" if spread is None else f" of {format.message_size(spread.message_bytes)}"
         blocks.append(_table(fit, known, size))
-        if any(one.size > 1 for one in known.values()):
+        if any(figures_of_class.size > 1 for figures_of_class in known.values()):
             figures.append(_distribution(fit, known))
     blocks += [Panels(tuple(figures))] if figures else []
     return Section("survey-classes", line("Classes of links"), tuple(blocks)) if blocks else None
@@ -86,8 +86,8 @@ def _parameters(page: SurveyPage) -> Table:
 def _parameter(parameter: LinkParameter, unit: str) -> Inline:
     low, high = (format.value(end, unit) for end in (parameter.low, parameter.high))
     if parameter.value is not None:
-        told = format.with_interval(parameter.value, parameter.low, parameter.high, unit)
-        return line(told)
+        interval = format.with_interval(parameter.value, parameter.low, parameter.high, unit)
+        return line(interval)
     if parameter.low is None and parameter.high is None:
         return line(bad("not identified"))
     if parameter.low is None:
@@ -108,18 +108,18 @@ def _table(fit: PairFit, known: dict[str, FloatArray], size: str) -> Table:
     columns = (
         Column(line("Link")),
         Column(line("Pairs"), numeric=True),
-        *(Column(line(f"{100 * one:g} %"), numeric=True) for one in QUANTILES),
+        *(Column(line(f"{100 * quantile:g} %"), numeric=True) for quantile in QUANTILES),
     )
     rows = tuple(
         (
             line(name),
-            line(format.count(one.size)),
+            line(format.count(figures.size)),
             *(
                 line(format.value(float(value), unit, digits=4))
-                for value in np.quantile(one, QUANTILES)
+                for value in np.quantile(figures, QUANTILES)
             ),
         )
-        for name, one in known.items()
+        for name, figures in known.items()
     )
     what = "Bandwidth" if fit.values.kind == "bandwidth" else "Latency, half a round trip,"
     return Table(line(f"{what}{size}: so many of the pairs are below."), columns, rows)

@@ -76,8 +76,8 @@ def _by_pair(fit: PairFit) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     places = np.full((nodes, nodes), -1, dtype=np.int64)
     rest = slowness(fit.values)[fit.usable]
     for number in np.unique(fit.classes).tolist():
-        mine = fit.classes == number
-        rest[mine] -= np.median(rest[mine])
+        of_class = fit.classes == number
+        rest[of_class] -= np.median(rest[of_class])
     clients, servers = fit.values.clients[fit.usable], fit.values.servers[fit.usable]
     for row, column in ((servers, clients), (clients, servers)):  # the measured direction last
         slow[row, column] = rest
@@ -120,10 +120,10 @@ def _groups(fit: PairFit, order: NDArray[np.int64], verdict: MachineVerdict) -> 
 
 def _suspects(fit: PairFit, order: NDArray[np.int64], verdict: MachineVerdict) -> tuple[int, ...]:
     """The rows of the nodes that are suspected by figures of this kind, alone or as one of a pair."""
-    found = [*verdict.accused, *verdict.inconclusive]
+    findings = [*verdict.accused, *verdict.inconclusive]
     named = {
         name
-        for finding in found
+        for finding in findings
         if finding.quantity == fit.values.kind
         for name in (finding.name, finding.peer)
     }
@@ -131,11 +131,11 @@ def _suspects(fit: PairFit, order: NDArray[np.int64], verdict: MachineVerdict) -
 
 
 def _legend(limits: NDArray[np.float64], kind: Kind) -> tuple[tuple[int, str], ...]:
-    found = [(0, f"within {_percent(float(limits[0]))}")]
+    levels = [(0, f"within {_percent(float(limits[0]))}")]
     for level, limit in enumerate(limits, start=1):
-        found.append((level, _beyond(kind, limit)))
-        found.insert(0, (-level, _beyond(kind, -limit)))
-    return (*found, (MISSING, "not measured"))
+        levels.append((level, _beyond(kind, limit)))
+        levels.insert(0, (-level, _beyond(kind, -limit)))
+    return (*levels, (MISSING, "not measured"))
 
 
 def _beyond(kind: Kind, slow: np.float64) -> str:

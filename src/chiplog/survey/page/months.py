@@ -100,7 +100,7 @@ def _chosen(months: Months, shown: NodeLines, accused: list[str]) -> list[str]:
         name: node for node in reversed(shown.nodes) for name in (node, node.split(".")[0].lower())
     }
     named = [
-        short.get(one, short.get(one.split(".")[0].lower(), "")) for one in (*changed, *accused)
+        short.get(node, short.get(node.split(".")[0].lower(), "")) for node in (*changed, *accused)
     ]
     known = [fromkey for fromkey in dict.fromkeys((*named, *furthest)) if fromkey]
     return known[: max(MOST_LINES - 3, min(MOST_LINES, len(set(named))))]

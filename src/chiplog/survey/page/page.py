@@ -22,7 +22,7 @@ MOST_DIFFERENCES = 20
 
 def survey_page(page: SurveyPage) -> Document:
     """The survey as a document, which renderers turn into HTML or Markdown."""
-    made = (one(page) for one in SECTIONS)
+    made = (section_of(page) for section_of in SECTIONS)
     sections = tuple(section for section in made if section is not None)
     rest = replace(_measured(page), folded=True)
     return Document(f"chiplog survey: {page.result.target}", _subtitle(page), (*sections, rest))

@@ -45,9 +45,9 @@ def suspects_section(page: SurveyPage) -> Section:
     """The answer: who is slow beyond doubt, who is not cleared, and what this survey would have found."""
     verdict = page.result.verdict
     blocks: list[Block] = [Paragraph(_answer(page))]
-    found = (*verdict.accused, *verdict.inconclusive)
-    if found:
-        blocks.append(_table(verdict, found))
+    findings = (*verdict.accused, *verdict.inconclusive)
+    if findings:
+        blocks.append(_table(verdict, findings))
     blocks.append(Bullets(tuple(_could_find(verdict))))
     figures = [_nodes(verdict.fits[kind], verdict) for kind in verdict.fits]
     blocks.append(Panels(tuple(figure for figure in figures if figure is not None)))
@@ -72,7 +72,7 @@ def _answer(page: SurveyPage) -> Inline:
     return line(strong("Nobody is slow beyond doubt."), lost, missing)
 
 
-def _table(verdict: MachineVerdict, found: tuple[Finding, ...]) -> Table:
+def _table(verdict: MachineVerdict, findings: tuple[Finding, ...]) -> Table:
     columns = (
         Column(line("Suspect")),
         Column(line("Figure")),
@@ -81,7 +81,7 @@ def _table(verdict: MachineVerdict, found: tuple[Finding, ...]) -> Table:
         Column(line("Verdict")),
     )
     rows = []
-    for finding in found:
+    for finding in findings:
         interval = detail(f"{_percent(finding.low)} to {_percent(finding.high)}")
         again = finding.reason is None
         rows.append(
@@ -142,10 +142,10 @@ def _one_way(effects: FloatArray, direction: str) -> float:
 
 def _could_find(verdict: MachineVerdict) -> list[Inline]:
     lines = []
-    for kind, one in verdict.verdicts.items():
+    for kind, kind_verdict in verdict.verdicts.items():
         parts = [
             f"a {name} at {100 * least:.1f} %".replace("a uplink", "an uplink")
-            for name, least in one.detectable.items()
+            for name, least in kind_verdict.detectable.items()
             if least is not None
         ]
         what = ", ".join(parts) or "nothing: too few nodes or pairs"

@@ -45,15 +45,15 @@ def check_tuning(
         raise UsageError(f"--for: files for {target} can't be proved; it accepts {_proved()}.")
     path = Path(file)
     text = read_text(path)
-    found = find_mpi(writer.mpi, mpi, launcher)
-    if writer.mpi not in (None, found.kind):
-        raise UsageError(f"--mpi {mpi}: is {found}, not {writer.mpi}.")
-    runner = Runner(build_program(BARRIER_ONCE, str(found.mpicxx)), launcher_words(launcher))
+    chosen = find_mpi(writer.mpi, mpi, launcher)
+    if writer.mpi not in (None, chosen.kind):
+        raise UsageError(f"--mpi {mpi}: is {chosen}, not {writer.mpi}.")
+    runner = Runner(build_program(BARRIER_ONCE, str(chosen.mpicxx)), launcher_words(launcher))
     bare = runner.run({})
     if not bare.is_done:
-        raise RunFailed(f"even without the file, a barrier with {found} fails: {bare.said}.")
-    in_force, reason = writer.proof(Trial(path, text, runner, found, library))
-    return InForce(in_force, f"{found} at {found.mpicxx}", reason)
+        raise RunFailed(f"even without the file, a barrier with {chosen} fails: {bare.said}.")
+    in_force, reason = writer.proof(Trial(path, text, runner, chosen, library))
+    return InForce(in_force, f"{chosen} at {chosen.mpicxx}", reason)
 
 
 def provable() -> tuple[TuningWriter, ...]:

@@ -34,10 +34,10 @@ class Runner:
 
     def run(self, settings: Mapping[str, str], preload: str | None = None) -> ProofEnded:
         """With `settings` in the environment and the library `preload`; RunFailed where the launcher fails or hangs."""
-        command, own = self._command()
+        command, environment = self._command()
         if preload is not None:
             command = preloaded(command, str(self.program.path), preload)
-        done = run_to_end(command, {**own, **settings}, SECONDS)
+        done = run_to_end(command, {**environment, **settings}, SECONDS)
         for line in done.stdout.splitlines():
             if line.startswith("ranks "):
                 raise UsageError(

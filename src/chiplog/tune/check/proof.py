@@ -81,7 +81,7 @@ def _prove(trial: Trial, kind: MarkedFormat) -> tuple[bool, str]:
 
 def json_object(text: str) -> dict[str, Any]:
     """The file's object; NotRules where it is none."""
-    found = as_json(text)
-    if not isinstance(found, dict):
+    content = as_json(text)
+    if not isinstance(content, dict):
         raise NotRules("it is no JSON object")
-    return found
+    return content

@@ -49,8 +49,8 @@ def companions(device: Tree, tuning: Tuning) -> Sequence[Companion]:
     if flat is None or is_of_steps or tuning.is_of_one_host or not tuning.has_rules:
         return ()
 
-    def leaf(operation: str, _: Key, own: Tree) -> Tree:
-        return guarded(operation, flat, own)
+    def leaf(operation: str, _: Key, own_tree: Tree) -> Tree:
+        return guarded(operation, flat, own_tree)
 
     patched = copy.deepcopy(device)
     branch = patched[f"collective={tuning.operation}"]

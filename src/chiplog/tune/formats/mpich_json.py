@@ -97,18 +97,18 @@ def written(tree: Tree) -> str:
     return text if len(text) % mmap.PAGESIZE else text + "\n"
 
 
-def _patched(tuning: Tuning, own: Tree) -> Tree:
+def _patched(tuning: Tuning, own_tree: Tree) -> Tree:
     if tuning.operation == "barrier" and not any(choice.native for choice in tuning.choices):
-        hierarchy = {name: test for name, test in own.items() if name != "comm_hierarchy=any"}
-        flat = own["comm_hierarchy=any"]
+        hierarchy = {name: test for name, test in own_tree.items() if name != "comm_hierarchy=any"}
+        flat = own_tree["comm_hierarchy=any"]
         return {**hierarchy, "comm_hierarchy=any": with_choices(tuning, flat, State(), _leaf)}
     if tuning.operation == "alltoall":
         in_place = "is_sendbuf_inplace=no"
         return {
-            **own,
-            in_place: with_choices(tuning, own[in_place], State(is_searched=True), _leaf),
+            **own_tree,
+            in_place: with_choices(tuning, own_tree[in_place], State(is_searched=True), _leaf),
         }
-    return with_choices(tuning, own, State(), _leaf)
+    return with_choices(tuning, own_tree, State(), _leaf)
 
 
 def with_choices(tuning: Tuning, own: Tree, state: State, leaf: Leaf) -> Tree:
@@ -120,9 +120,10 @@ def with_choices(tuning: Tuning, own: Tree, state: State, leaf: Leaf) -> Tree:
     return settled(dict(zip([*tests, "comm_size=any"], branches, strict=True)), state)
 
 
-def _by_size(operation: str, entry: RankRule, own: Tree, leaf: Leaf) -> Tree:
+def _by_size(operation: str, entry: RankRule, own_tree: Tree, leaf: Leaf) -> Tree:
     leaves = [
-        leaf(operation, size_rule.key, own) if size_rule.key else own for size_rule in entry.sizes
+        leaf(operation, size_rule.key, own_tree) if size_rule.key else own_tree
+        for size_rule in entry.sizes
     ]
     if len(leaves) == 1:
         return leaves[0]
@@ -131,9 +132,13 @@ def _by_size(operation: str, entry: RankRule, own: Tree, leaf: Leaf) -> Tree:
     return dict(zip([*tests, f"{size}_msg_size=any"], leaves, strict=True))
 
 
-def _leaf(operation: str, key: Key, own: Tree) -> Tree:
+def _leaf(operation: str, key: Key, own_tree: Tree) -> Tree:
     if key.native is not None:
-        return own if key.native == FLAT else guarded(operation, _named(key.native.name), own)
+        return (
+            own_tree
+            if key.native == FLAT
+            else guarded(operation, _named(key.native.name), own_tree)
+        )
     name, peers = key.algorithm, key.peers
     if operation == "barrier":
         assert peers is not None
@@ -197,12 +202,12 @@ def marked(text: str) -> str:
     """MPICH's tree with a leaf for barriers of 3 ranks that is none."""
     tree = json_object(text)
     branch = tree.get("collective=barrier", {})
-    own = branch.get("comm_type=intra")
-    if own is None:
+    own_tree = branch.get("comm_type=intra")
+    if own_tree is None:
         raise NotRules("there is no branch for barriers: MPICH needs a whole tree")
     branch["comm_type=intra"] = {
-        f"comm_size<{MARKED_RANKS}": own,
+        f"comm_size<{MARKED_RANKS}": own_tree,
         f"comm_size<={MARKED_RANKS}": NOT_A_BARRIER,
-        "comm_size=any": own,
+        "comm_size=any": own_tree,
     }
     return json.dumps(tree) + "\n"

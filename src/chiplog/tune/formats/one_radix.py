@@ -13,13 +13,13 @@ from chiplog.tune.choice import Tuning
 
 def radix(tuning: Tuning) -> int:
     """N + 1 of all choices; UsageError where they differ."""
-    found = sorted({choice.peers for choice in tuning.choices if choice.peers is not None})
-    if len(found) != 1:
+    peers = sorted({choice.peers for choice in tuning.choices if choice.peers is not None})
+    if len(peers) != 1:
         raise UsageError(
-            f"--ranks: n* is {found[0]} to {found[-1]} there, and these settings hold one radix for all numbers of "
+            f"--ranks: n* is {peers[0]} to {peers[-1]} there, and these settings hold one radix for all numbers of "
             "ranks; give one number of ranks."
         )
-    return found[0] + 1
+    return peers[0] + 1
 
 
 def lines(settings: Mapping[str, object], *remarks: str) -> str:
@@ -32,12 +32,12 @@ def lines(settings: Mapping[str, object], *remarks: str) -> str:
 
 def read_lines(path: Path) -> Mapping[str, str]:
     """The settings in such a file; CorruptFile where a line is none, UsageError where it can't be opened."""
-    found = {}
+    settings = {}
     for number, line in enumerate(read_text(path).splitlines(), 1):
         if not line.strip() or line.startswith("#"):
             continue
         name, equals, value = line.strip().partition("=")
         if not equals or not name.isidentifier():
             raise CorruptFile(f"{path}, line {number}: '{line[:40]}' is no NAME=VALUE.")
-        found[name] = value
-    return found
+        settings[name] = value
+    return settings

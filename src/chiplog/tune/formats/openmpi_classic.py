@@ -77,7 +77,7 @@ def marked(text: str) -> str:
 
     Without rules for barriers, some are added. Raises NotRules where the numbers end too early.
     """
-    places = [one for one in _NUMBER.finditer(text) if not one[0].startswith("#")]
+    places = [match for match in _NUMBER.finditer(text) if not match[0].startswith("#")]
     numbers = [int(place[0]) for place in places]
     algorithms = list(_barrier_algorithms(numbers))
     if algorithms:
@@ -88,7 +88,7 @@ def marked(text: str) -> str:
 
 def _barrier_algorithms(numbers: list[int]) -> list[int]:
     """Where among the numbers those of the barrier's algorithms stand."""
-    found, at = [], 0
+    places, at = [], 0
 
     def following() -> int:
         nonlocal at
@@ -104,10 +104,10 @@ def _barrier_algorithms(numbers: list[int]) -> list[int]:
             for _ in range(following()):
                 following()
                 if collective == BARRIER_ID:
-                    found.append(at)
+                    places.append(at)
                 for _ in range(3):
                     following()
-    return found
+    return places
 
 
 def _replaced(text: str, replacements: list[tuple[tuple[int, int], str]]) -> str:

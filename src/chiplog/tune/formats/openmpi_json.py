@@ -26,11 +26,11 @@ def text(tuning: Tuning, _: Version) -> str:
     """Only what leaves the default: what no rule fits, Open MPI decides by itself."""
     entries = rules(tuning)
     ends = [entry.first_ranks - 1 for entry in entries[1:]]
-    found = []
+    comm_entries = []
     for entry, last in zip(entries, [*ends, None], strict=True):
         sizes = _sizes(tuning.operation, entry)
         if sizes and last is not None:
-            found.append(
+            comm_entries.append(
                 {
                     "comm_size_min": entry.first_ranks,
                     "comm_size_max": last,
@@ -41,7 +41,7 @@ def text(tuning: Tuning, _: Version) -> str:
     content = {
         "rule_file_version": FILE_VERSION,
         "module": "tuned",
-        "collectives": {tuning.operation: found},
+        "collectives": {tuning.operation: comm_entries},
     }
     return json.dumps(content, indent=2) + "\n"
 
@@ -50,22 +50,22 @@ def _sizes(operation: str, entry: RankRule) -> list[dict[str, object]]:
     firsts = [
         looked_up_bytes(operation, entry.first_ranks, size.first_bytes) for size in entry.sizes
     ]
-    found = []
+    size_entries = []
     for place, rule in enumerate(entry.sizes):
         if rule.key is None:
             continue
         used = theirs(operation, rule.key)
         if used.number == OWN_DECISION:
             continue
-        one: dict[str, object] = {"msg_size_min": firsts[place], "alg": used.name}
+        size_entry: dict[str, object] = {"msg_size_min": firsts[place], "alg": used.name}
         if place + 1 < len(firsts):
-            one["msg_size_max"] = firsts[place + 1] - 1
+            size_entry["msg_size_max"] = firsts[place + 1] - 1
         if used.segment_bytes:
-            one["seg_size"] = used.segment_bytes
+            size_entry["seg_size"] = used.segment_bytes
         if used.fan_out:
-            one["faninout"] = used.fan_out
-        found.append(one)
-    return found
+            size_entry["faninout"] = used.fan_out
+        size_entries.append(size_entry)
+    return size_entries
 
 
 def marked(text: str) -> str:

@@ -109,7 +109,7 @@ def settings(path: Path, version: Version) -> Mapping[str, str]:
 
 def settings_alone(path: Path, version: Version) -> Mapping[str, str]:
     """The environment for a rules file that has no second one: it turns han off, which may come before tuned."""
-    found = dict(settings(path, version))
+    environment = dict(settings(path, version))
     if version >= openmpi_han.FIRST_VERSION:
-        found["OMPI_MCA_coll_han_priority"] = "0"
-    return found
+        environment["OMPI_MCA_coll_han_priority"] = "0"
+    return environment

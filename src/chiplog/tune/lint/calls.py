@@ -66,25 +66,25 @@ class Caller:
         """All calls in one run, with `settings` in the environment; RunFailed where the launcher can't run."""
         words = [call.word for call in calls]
         if self.launcher:
-            command, own = [*self.launcher, str(self.program.path), *words], {}
+            command, environment = [*self.launcher, str(self.program.path), *words], {}
         else:
             ranks = max([2, *(call.ranks for call in calls if call.ranks <= MOST_RANKS_HERE)])
             started = launch_command(self.program, ranks, words)
-            command, own = list(started.command), dict(started.environment)
+            command, environment = list(started.command), dict(started.environment)
         try:
-            done = run_to_end(command, {**own, **settings}, SECONDS)
+            done = run_to_end(command, {**environment, **settings}, SECONDS)
         except RunFailed as error:
             if "did not end" not in str(error):
                 raise
             return CallsEnded(0, {}, False, "it does not end")
-        found = {
+        said_of_call = {
             int(index): how if how != "error" else said
             for index, how, said in _CALL.findall(done.stdout)
         }
         ranks_line = _RANKS.search(done.stdout)
         return CallsEnded(
             int(ranks_line[1]) if ranks_line else 0,
-            found,
+            said_of_call,
             "\ndone\n" in "\n" + done.stdout,
             _what_was_said(done.stdout + done.stderr),
         )

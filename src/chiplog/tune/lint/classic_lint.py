@@ -42,23 +42,23 @@ class RulePlace:
 
 def lint_classic(text: str, release: OpenMpiRelease) -> tuple[list[Rule], list[RulePlace]]:
     """All that is wrong without a run, and the rules that a run can prove."""
-    found = parse_classic(text, release.has_header)
+    rules_file = parse_classic(text, release.has_header)
     places = [
         place
-        for at, operation in enumerate(found.operations)
-        for place in _of_operation(operation, found.operations[at + 1 :], release)
+        for at, operation in enumerate(rules_file.operations)
+        for place in _of_operation(operation, rules_file.operations[at + 1 :], release)
     ]
-    rules = list(found.stray)
-    if found.ignored is not None:
-        reason = f"Open MPI ignores the whole file for line {found.ignored.line}"
+    rules = list(rules_file.stray)
+    if rules_file.ignored is not None:
+        reason = f"Open MPI ignores the whole file for line {rules_file.ignored.line}"
         rules += [_dropped(place.rule, reason) for place in places]
         rules.append(
             Rule(
-                found.ignored.line,
+                rules_file.ignored.line,
                 "the file",
                 False,
                 False,
-                f"{found.ignored.reason}; {release} ignores the file",
+                f"{rules_file.ignored.reason}; {release} ignores the file",
             )
         )
         return rules, []
@@ -85,13 +85,13 @@ def _of_operation(
     elif known is not None and operation.name not in known:
         hidden = f"coll/tuned of {release} has no {operation.name}: it never looks for these rules"
     ranks = _ranks(operation.entries, release)
-    found = []
+    rule_places = []
     for entry, (taken, reason) in zip(operation.entries, ranks, strict=True):
         sizes = _sizes(operation.name, entry.rules)
         for rule, size in zip(entry.rules, sizes, strict=True):
             why = hidden or reason or size[1]
-            found.append(_place(operation.name, entry, rule, taken, size[0], why, release))
-    return found
+            rule_places.append(_place(operation.name, entry, rule, taken, size[0], why, release))
+    return rule_places
 
 
 def _place(
@@ -107,13 +107,13 @@ def _place(
     fewer = " and fewer" if ranks and ranks[0] < max(entry.ranks.value, FEWEST_RANKS) else ""
     text = f"{operation}, {entry.ranks.value}{fewer} ranks, {rule.size.value} B: {name}"
     illegal = release.wrong_algorithm(operation, rule.algorithm.value) or _two_ranks(name, ranks)
-    found = Rule(rule.algorithm.line, text, legal=None if release.algorithms is None else True)
+    judged = Rule(rule.algorithm.line, text, legal=None if release.algorithms is None else True)
     if illegal:
-        found = replace(found, legal=False, reason=illegal)
+        judged = replace(judged, legal=False, reason=illegal)
     if hidden:
-        found = replace(found, taken=False, reason="; ".join(filter(None, (illegal, hidden))))
+        judged = replace(judged, taken=False, reason="; ".join(filter(None, (illegal, hidden))))
     span = (rule.algorithm.start, rule.algorithm.end)
-    return RulePlace(found, operation, ranks or (0, 0), sizes or (0, 0), span)
+    return RulePlace(judged, operation, ranks or (0, 0), sizes or (0, 0), span)
 
 
 def _two_ranks(name: str, ranks: Range | None) -> str | None:
@@ -127,23 +127,23 @@ def _ranks(
 ) -> list[tuple[Range | None, str | None]]:
     """By entry the numbers of ranks that take it, and why they are not those that it names."""
     named = [entry.ranks.value for entry in entries]
-    wanted = [max(one, FEWEST_RANKS) for one in named]
+    wanted = [max(ranks, FEWEST_RANKS) for ranks in named]
     if release.reads_json:
         taken = _taken_shifted(named)
-        takers = [bisect_right(named[:-1], one) for one in wanted]
+        takers = [bisect_right(named[:-1], count) for count in wanted]
     else:
         taken, takers = _taken(named), _takers(named, wanted)
-    found: list[tuple[Range | None, str | None]] = []
-    for at, mine in enumerate(taken):
-        if _holds(mine, wanted[at]) or (named[at] < FEWEST_RANKS and mine is None):
-            found.append((mine, None))
+    by_entry: list[tuple[Range | None, str | None]] = []
+    for at, span in enumerate(taken):
+        if _holds(span, wanted[at]) or (named[at] < FEWEST_RANKS and span is None):
+            by_entry.append((span, None))
             continue
         line = entries[takers[at]].ranks.line
         reason = f"a communicator of {wanted[at]} ranks does not get here: the entry of line {line} is taken"
-        if mine is not None:
-            reason += f", and this entry holds for {_span(mine)} ranks"
-        found.append((mine, reason))
-    return found
+        if span is not None:
+            reason += f", and this entry holds for {_span(span)} ranks"
+        by_entry.append((span, reason))
+    return by_entry
 
 
 def _holds(span: Range | None, value: int) -> bool:
@@ -154,7 +154,7 @@ def _taken(named: Sequence[int], fewest: int = FEWEST_RANKS) -> list[Range | Non
     """By entry what takes it, in 4.1 and 5.0: the last one before a larger one is taken; the first also below."""
     if not named:
         return []
-    borders = sorted({fewest, *(one for one in named if one > fewest)})
+    borders = sorted({fewest, *(count for count in named if count > fewest)})
     return _ranges(len(named), borders, _takers(named, borders))
 
 
@@ -166,27 +166,27 @@ def _takers(named: Sequence[int], values: Sequence[int]) -> list[int]:
 
 def _taken_shifted(named: Sequence[int]) -> list[Range | None]:
     """The same since 6.0: an entry ends before its own number, and begins where the one before it ends."""
-    found: list[Range | None] = []
+    ranges: list[Range | None] = []
     first = 0
-    for at, one in enumerate(named):
-        last = None if at + 1 == len(named) else one - 1
+    for at, count in enumerate(named):
+        last = None if at + 1 == len(named) else count - 1
         begins = max(first, FEWEST_RANKS)
-        found.append((begins, last) if last is None or begins <= last else None)
+        ranges.append((begins, last) if last is None or begins <= last else None)
         first = first if last is None else last + 1
-    return found
+    return ranges
 
 
 def _ranges(count: int, borders: Sequence[int], takers: Sequence[int]) -> list[Range | None]:
     """From what is taken at each border up to the next: the first such range of each."""
-    found: list[Range | None] = [None] * count
+    ranges: list[Range | None] = [None] * count
     ends: list[int | None] = [*(border - 1 for border in borders[1:]), None]
     for begin, end, taker in zip(borders, ends, takers, strict=True):
-        before = found[taker]
+        before = ranges[taker]
         if before is None:
-            found[taker] = (begin, end)
+            ranges[taker] = (begin, end)
         elif before[1] is not None and before[1] + 1 == begin:
-            found[taker] = (before[0], end)
-    return found
+            ranges[taker] = (before[0], end)
+    return ranges
 
 
 def _sizes(
@@ -205,16 +205,16 @@ def _sizes(
             )
             for at in range(len(rules))
         ]
-    found: list[tuple[Range | None, str | None]] = []
-    for at, (mine, taker) in enumerate(zip(_taken(named, 0), _takers(named, named), strict=True)):
+    by_rule: list[tuple[Range | None, str | None]] = []
+    for at, (span, taker) in enumerate(zip(_taken(named, 0), _takers(named, named), strict=True)):
         if taker == at:
-            found.append((mine, None))
+            by_rule.append((span, None))
             continue
         reason = f"{named[at]} bytes do not get here: line {rules[taker].size.line} is taken"
-        if mine is not None:
-            reason += f", and this rule holds for {_span(mine)} bytes"
-        found.append((mine, reason))
-    return found
+        if span is not None:
+            reason += f", and this rule holds for {_span(span)} bytes"
+        by_rule.append((span, reason))
+    return by_rule
 
 
 def _span(span: Range) -> str:

@@ -45,10 +45,10 @@ def prove_classic(
         reason = f"the calls did not end with the file in force: {plain.said}"
         return [replace(place.rule, reason=reason) for place in places]
     numbers = _numbers(path, text, places, asked, release, caller)
-    found = [_not_tried(place.rule, call) for place, call in zip(places, calls, strict=True)]
+    judged = [_not_tried(place.rule, call) for place, call in zip(places, calls, strict=True)]
     for index, at in enumerate(tried):
-        found[at] = _told(places, at, plain, index, numbers)
-    return found
+        judged[at] = _told(places, at, plain, index, numbers)
+    return judged
 
 
 def _call(place: RulePlace) -> Call | None:
@@ -86,17 +86,17 @@ def _numbers(
     caller: Caller,
 ) -> Mapping[int, int]:
     """By index of the call, the number of the rule that it takes, from 1; 0 where it takes none of the file."""
-    found = dict.fromkeys(range(len(calls)), 0)
+    number_of_call = dict.fromkeys(range(len(calls)), 0)
     with tempfile.TemporaryDirectory() as scratch:
         copy = Path(scratch) / path.name
         for bit in range(len(places).bit_length()):
             marked = [place.span for at, place in enumerate(places, 1) if at >> bit & 1]
             copy.write_text(_marked(text, marked), encoding="utf-8")
             ended = caller.run(calls, settings_alone(copy, release.version))
-            for index in found:
+            for index in number_of_call:
                 if ended.calls.get(index, SKIPPED) not in (OK, SKIPPED):
-                    found[index] |= 1 << bit
-    return found
+                    number_of_call[index] |= 1 << bit
+    return number_of_call
 
 
 def _marked(text: str, spans: Sequence[tuple[int, int]]) -> str:

@@ -83,7 +83,7 @@ class _ClassicReader:
         self.at = 0
 
     def _numbers(self, start: int) -> list[Number]:
-        found, word, line = [], "", 1 + self.text.count("\n", 0, start)
+        numbers, word, line = [], "", 1 + self.text.count("\n", 0, start)
         for match in _WORD.finditer(self.text, start):
             if match.lastgroup == "other":
                 word += match[0]
@@ -92,12 +92,12 @@ class _ClassicReader:
                 self._note_word(word, line)
                 word = ""
             if match.lastgroup == "number":
-                found.append(Number(_value(match[0]), match[0], line, *match.span()))
+                numbers.append(Number(_value(match[0]), match[0], line, *match.span()))
                 word = word and word + match[0]
             line += match[0].count("\n")
         if word:
             self._note_word(word, line)
-        return found
+        return numbers
 
     def _note_word(self, word: str, line: int) -> None:
         self.stray.append(
@@ -108,29 +108,31 @@ class _ClassicReader:
         if self.at >= len(self.numbers):
             line = 1 + self.text.count("\n", 0, len(self.text.rstrip()))
             raise FileIgnored(line, f"the file ends where {what} is due: it is truncated")
-        found = self.numbers[self.at]
+        number = self.numbers[self.at]
         self.at += 1
-        if not 0 <= found.value <= most:
-            raise FileIgnored(found.line, f"{what} is {quoted(found.text)}; it must be 0 to {most}")
-        if len(found.text) > 1 and found.text[0] == "0" and found.text[1] not in "xX":
+        if not 0 <= number.value <= most:
+            raise FileIgnored(
+                number.line, f"{what} is {quoted(number.text)}; it must be 0 to {most}"
+            )
+        if len(number.text) > 1 and number.text[0] == "0" and number.text[1] not in "xX":
             self.stray.append(
                 Rule(
-                    *(found.line, what, False, False),
-                    f"{found.text} is read as octal, {found.value}: write it without leading zeros",
+                    *(number.line, what, False, False),
+                    f"{number.text} is read as octal, {number.value}: write it without leading zeros",
                 )
             )
-        return found
+        return number
 
     def count(self, what: str, numbers_each: int) -> Number:
-        found = self.next(what)
-        left = len(self.numbers) - self.at
-        if found.value * numbers_each > left:
+        number = self.next(what)
+        numbers_left = len(self.numbers) - self.at
+        if number.value * numbers_each > numbers_left:
             raise FileIgnored(
-                found.line,
-                f"{what} is {found.value}, which takes {found.value * numbers_each} numbers; {left} follow: "
+                number.line,
+                f"{what} is {number.value}, which takes {number.value * numbers_each} numbers; {numbers_left} follow: "
                 "it is truncated, or the count is wrong",
             )
-        return found
+        return number
 
     @property
     def has_fifth(self) -> bool:

@@ -23,7 +23,7 @@ def lint_cvars(text: str, release: MpichRelease, program: BuiltProbe | None) -> 
     """Each variable, as MPI_T of the release shows it; `program` prints them."""
     settings, rules = read_settings(text)
     known = _variables(program, {})
-    replaced = {one.line: other.line for one, other in repeated(settings)}
+    replaced = {earlier.line: later.line for earlier, later in repeated(settings)}
     for setting in settings:
         if program is None or not known:
             why = f"not proved: {release} is not here to ask for its variables"

@@ -83,32 +83,32 @@ class _HanReader:
 
     def number(self, what: str, least: int = 0, most: int = MOST) -> tuple[int, int]:
         """Its value and line."""
-        found = self.next(what)
-        is_plain = re.fullmatch(r"0|[1-9][0-9]{0,18}", found.text)
-        if not is_plain or not least <= int(found.text) <= most:
+        token = self.next(what)
+        is_plain = re.fullmatch(r"0|[1-9][0-9]{0,18}", token.text)
+        if not is_plain or not least <= int(token.text) <= most:
             span = f"{least} to {most}" if most > 1 else " or ".join(map(str, range(least, 2)))
-            raise FileIgnored(found.line, f"{what} is {quoted(found.text)}; it must be {span}")
-        return int(found.text), found.line
+            raise FileIgnored(token.line, f"{what} is {quoted(token.text)}; it must be {span}")
+        return int(token.text), token.line
 
     def count(self, what: str, tokens_each: int, least: int = 0) -> int:
         value, line = self.number(what, least)
-        left = len(self.tokens) - self.at
-        if value * tokens_each > left:
+        tokens_left = len(self.tokens) - self.at
+        if value * tokens_each > tokens_left:
             raise FileIgnored(
                 line,
-                f"{what} is {value}, and {left} words follow: it is truncated, or the count is wrong",
+                f"{what} is {value}, and {tokens_left} words follow: it is truncated, or the count is wrong",
             )
         return value
 
     def name(self, what: str, known: Sequence[str]) -> tuple[str, int]:
         """One of `known`, or its number; and its line."""
-        found = self.next(what)
-        if found.text in known:
-            return found.text, found.line
-        if re.fullmatch(r"[0-9]{1,2}", found.text) and int(found.text) < len(known):
-            return known[int(found.text)], found.line
+        token = self.next(what)
+        if token.text in known:
+            return token.text, token.line
+        if re.fullmatch(r"[0-9]{1,2}", token.text) and int(token.text) < len(known):
+            return known[int(token.text)], token.line
         names = ", ".join(known) if len(known) < len(OPERATIONS) else "those of MPI, in lower case"
-        raise FileIgnored(found.line, f"{what} is {quoted(found.text)}; known are {names}")
+        raise FileIgnored(token.line, f"{what} is {quoted(token.text)}; known are {names}")
 
     def takes(self, begins: str) -> str | None:
         """The next token if it begins so."""
@@ -173,7 +173,7 @@ def _read_entry(reader: _HanReader, entries: list[_Entry]) -> None:
 def _rules(
     parts: Sequence[_HanPart], release: OpenMpiRelease, ignored: str | None
 ) -> Iterator[Rule]:
-    last = {(one.operation, one.level): one for one in parts}
+    last = {(part_of_file.operation, part_of_file.level): part_of_file for part_of_file in parts}
     for part in parts:
         hidden = ignored
         again = last[part.operation, part.level]
@@ -181,7 +181,7 @@ def _rules(
             hidden = hidden or f"line {again.line} begins {part.operation} anew and replaces this"
         elif not comes_first(part.operation, release.version):
             hidden = hidden or f"han of {release} does no {part.operation}"
-        later = _hidden([one.ranks for one in part.entries], "ranks")
+        later = _hidden([entry_ranks.ranks for entry_ranks in part.entries], "ranks")
         for entry, why in zip(part.entries, later, strict=True):
             yield from _of_entry(part, entry, release, hidden or why)
 
@@ -189,7 +189,7 @@ def _rules(
 def _of_entry(
     part: _HanPart, entry: _Entry, release: OpenMpiRelease, hidden: str | None
 ) -> Iterator[Rule]:
-    later = _hidden([one.bytes for one in entry.sizes], "bytes")
+    later = _hidden([size_rule.bytes for size_rule in entry.sizes], "bytes")
     for size, why in zip(entry.sizes, later, strict=True):
         why = hidden or why
         if part.operation in LOOKED_UP_AT_0 and size.bytes > 0:
@@ -204,17 +204,17 @@ def _of_entry(
 
 def _hidden(values: Sequence[int], unit: str) -> list[str | None]:
     """By value why it is not taken: the last one that is not larger is."""
-    found: list[str | None] = []
+    reasons: list[str | None] = []
     least: int | None = None
     for value in reversed(values):
         is_hidden = least is not None and least <= value
-        found.append(
+        reasons.append(
             f"a later entry holds for {value} {unit}, too, and the last one is taken"
             if is_hidden
             else None
         )
         least = value if least is None else min(least, value)
-    return found[::-1]
+    return reasons[::-1]
 
 
 def _illegal(part: _HanPart, size: _Size, release: OpenMpiRelease) -> str | None:

@@ -54,8 +54,8 @@ class JsonValue:
 
     def get(self, key: str) -> JsonValue | None:
         """The value of a key, the last one of several; None where there is none."""
-        found = [member.value for member in self.members if member.key == key]
-        return found[-1] if found and self.kind == "object" else None
+        values = [member.value for member in self.members if member.key == key]
+        return values[-1] if values and self.kind == "object" else None
 
 
 @dataclass

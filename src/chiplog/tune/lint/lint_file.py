@@ -126,17 +126,17 @@ def _unproved(rule: Rule, why: str) -> Rule:
 def _mpi(target: str, mpi: str | None, launcher: str | None, asked: Version | None) -> Mpi | None:
     if asked is None or mpi is not None:
         try:
-            found = find_mpi(target, mpi, launcher)
+            chosen = find_mpi(target, mpi, launcher)
         except UsageError:
             if mpi is not None or asked is not None:
                 raise
             return None
-        if found.kind != target:
-            raise UsageError(f"--mpi {mpi}: is {found}, not {PROGRAMS[target]}.")
-        return found
-    for one in find_mpis():
-        if one.kind == target and parse_version(one.version)[: len(asked)] == asked:
-            return one
+        if chosen.kind != target:
+            raise UsageError(f"--mpi {mpi}: is {chosen}, not {PROGRAMS[target]}.")
+        return chosen
+    for candidate in find_mpis():
+        if candidate.kind == target and parse_version(candidate.version)[: len(asked)] == asked:
+            return candidate
     return None
 
 

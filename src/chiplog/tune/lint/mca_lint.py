@@ -25,7 +25,7 @@ def lint_mca(text: str, release: OpenMpiRelease) -> list[Rule]:
     }
     bare = _parameters(release.ask("--all", "--parsable"))
     with_them = _parameters(release.ask("--all", "--parsable", environment=given))
-    replaced = {one.line: other.line for one, other in repeated(settings)}
+    replaced = {earlier.line: later.line for earlier, later in repeated(settings)}
     switched = with_them.get(SWITCH, {}).get("value", "").lower() in ("true", "1", "yes", "enabled")
     for setting in settings:
         if bare and with_them:
@@ -44,10 +44,10 @@ Parameters = dict[str, dict[str, str]]
 
 
 def _parameters(listing: str | None) -> Parameters:
-    found: Parameters = {}
+    parameters: Parameters = {}
     for name, what, value in _LINE.findall(listing or ""):
-        found.setdefault(name, {})[what] = value
-    return found
+        parameters.setdefault(name, {})[what] = value
+    return parameters
 
 
 def _name(setting: Setting) -> str:
@@ -68,14 +68,18 @@ def _rule(
     name = _name(setting)
     if replaced is not None:
         return Rule(setting.line, setting.text, True, False, f"line {replaced} sets it again")
-    own = os.environ.get(PREFIX + name)
-    if own is not None and own != setting.value and not setting.name.startswith(PREFIX):
+    of_environment = os.environ.get(PREFIX + name)
+    if (
+        of_environment is not None
+        and of_environment != setting.value
+        and not setting.name.startswith(PREFIX)
+    ):
         return Rule(
             setting.line,
             setting.text,
             True,
             False,
-            f"the environment's {PREFIX}{name}={shown(own)} outranks it",
+            f"the environment's {PREFIX}{name}={shown(of_environment)} outranks it",
         )
     if with_them.get(name, {}).get("source") not in ("environment", None):
         source = with_them[name]["source"]

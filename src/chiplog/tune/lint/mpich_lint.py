@@ -100,8 +100,8 @@ def _kind(text: str) -> str:
 def _missing(root: JsonValue, release: MpichRelease) -> list[Rule]:
     """A tree replaces the release's own as a whole."""
     there = {member.key.replace(" ", "") for member in root.members}
-    missing = [one.partition("=")[2] for one in release.own if one not in there]
-    if not missing or any(not one.startswith("collective=") for one in there):
+    missing = [key.partition("=")[2] for key in release.own if key not in there]
+    if not missing or any(not key.startswith("collective=") for key in there):
         return []
     names = ", ".join(missing[:5]) + (f" and {len(missing) - 5} more" if len(missing) > 5 else "")
     reason = (

@@ -52,11 +52,11 @@ class MpichRelease:
     @cached_property
     def words(self) -> frozenset[str]:
         """The keys, and the beginnings of keys, in its library and its own trees; empty where it is not here."""
-        found = set(self._carried.words)
+        keys = set(self._carried.words)
         for tree in self._carried.trees:
             for path in _paths(tree):
-                found.update(path)
-        return frozenset(found)
+                keys.update(path)
+        return frozenset(keys)
 
     @cached_property
     def own(self) -> Tree:
@@ -67,19 +67,19 @@ class MpichRelease:
     @cached_property
     def guards(self) -> dict[str, frozenset[str]]:
         """By algorithm, the tests that all its leaves of the own trees stand below."""
-        found: dict[str, frozenset[str]] = {}
+        tests_above: dict[str, frozenset[str]] = {}
         for tree in self._carried.trees:
             for path in _paths(tree):
-                found[path[-1]] = found.get(path[-1], frozenset(path)) & frozenset(path)
-        return found
+                tests_above[path[-1]] = tests_above.get(path[-1], frozenset(path)) & frozenset(path)
+        return tests_above
 
     def chooses(self, algorithm: str, collective: str, state: State) -> bool:
         """Does its own tree lead all calls of that state to this leaf?"""
         branch = self.own.get(f"collective={collective}")
         if branch is None:
             return False
-        left = settled(branch, replace(state, is_searched=False))
-        return list(left) == [algorithm]
+        settled_branch = settled(branch, replace(state, is_searched=False))
+        return list(settled_branch) == [algorithm]
 
     def knows_test(self, key: str) -> bool:
         """Is the test one that its library compares keys with?"""

@@ -69,7 +69,7 @@ class TreeReader:
         if leaves:
             self._leaf(value, members, leaves, state, path, collective)
             return
-        left: State | None = state
+        state_left: State | None = state
         all_legal = True
         for at, member in enumerate(members):
             key = _key(member)
@@ -82,14 +82,16 @@ class TreeReader:
             if not self._is_legal(member, key, path, name, is_last=at + 1 == len(members)):
                 all_legal = False
                 continue
-            inside, outside = (None, None) if left is None else applied(left, key, member.line)
+            inside, outside = (
+                (None, None) if state_left is None else applied(state_left, key, member.line)
+            )
             if inside is None:
-                self._hidden(member, key, left, state)
+                self._hidden(member, key, state_left, state)
             else:
                 yield member.value, inside, (*path, key), name
-            left = outside
+            state_left = outside
         if all_legal:
-            self._rest(members, path, collective, left)
+            self._rest(members, path, collective, state_left)
 
     def _without_repeated(self, value: JsonValue) -> list[Member]:
         """The library keeps a key's first place, and its last value."""
@@ -119,7 +121,7 @@ class TreeReader:
         self, key: str, path: tuple[str, ...], collective: str, *, is_last: bool
     ) -> str | None:
         if key.startswith("collective="):
-            if any(not one.startswith(PRUNED) for one in path):
+            if any(not key_above.startswith(PRUNED) for key_above in path):
                 return "an operation can stand only at the top: MPICH aborts"
             prefix = f"_{collective.capitalize()}_"
             known = any(
@@ -146,9 +148,9 @@ class TreeReader:
             return f"{self.release} can't ask this of {collective}: it aborts at the first call"
         return None
 
-    def _hidden(self, member: Member, key: str, left: State | None, state: State) -> None:
+    def _hidden(self, member: Member, key: str, state_left: State | None, state: State) -> None:
         name = TEST.fullmatch(key)
-        before = left or state
+        before = state_left or state
         line = before.lines.get(name[1], 0) if name else 0
         because = (
             f"the test of line {line} has taken all of these"
@@ -167,9 +169,13 @@ class TreeReader:
             )
 
     def _rest(
-        self, members: list[Member], path: tuple[str, ...], collective: str, left: State | None
+        self,
+        members: list[Member],
+        path: tuple[str, ...],
+        collective: str,
+        state_left: State | None,
     ) -> None:
-        if left is None or not members or not collective:
+        if state_left is None or not members or not collective:
             return
         last = members[-1]
         match = TEST.fullmatch(_key(last))
@@ -262,8 +268,8 @@ class TreeReader:
 
 
 def _only(state: State, name: str) -> frozenset[str]:
-    found = state.facts.get(name, YES_NO)
-    return found if len(found) == 1 else frozenset()
+    values = state.facts.get(name, YES_NO)
+    return values if len(values) == 1 else frozenset()
 
 
 def _key(member: Member) -> str:
@@ -276,11 +282,11 @@ def _short(key: str) -> str:
 
 
 def _leaves_below(member: Member) -> list[Member]:
-    found, work = [], [member]
+    leaves, work = [], [member]
     while work:
-        one = work.pop()
-        if _key(one).startswith(LEAF):
-            found.append(one)
+        below = work.pop()
+        if _key(below).startswith(LEAF):
+            leaves.append(below)
         else:
-            work.extend(reversed(one.value.members))
-    return found or [member]
+            work.extend(reversed(below.value.members))
+    return leaves or [member]

@@ -61,8 +61,8 @@ class _Linter:
         if member.value.kind != "array":
             raise FileIgnored(member.line, f"{member.key} is no array of entries")
         before: list[tuple[int, _Range]] = []
-        for one in member.value.members:
-            self.entry(member.key, one.value, before)
+        for entry in member.value.members:
+            self.entry(member.key, entry.value, before)
 
     def entry(self, operation: str, entry: JsonValue, before: list[tuple[int, _Range]]) -> None:
         if entry.kind != "object":
@@ -113,14 +113,14 @@ class _Linter:
         if not sizes.holds(looked_up):
             hidden = hidden or f"coll/tuned looks {operation} up at 0 bytes"
         hidden = hidden or _hidden(looked_up, before, "bytes")
-        found = Rule(algorithm.line, text, legal, None, reason)
+        judged = Rule(algorithm.line, text, legal, None, reason)
         if hidden:
-            found = replace(
-                found, taken=False, reason=hidden if legal is not False else f"{reason}; {hidden}"
+            judged = replace(
+                judged, taken=False, reason=hidden if legal is not False else f"{reason}; {hidden}"
             )
         if legal is not False:
             before.append((rule.line, sizes))
-        self.rules.append(found)
+        self.rules.append(judged)
 
     def algorithm(self, operation: str, value: JsonValue) -> tuple[bool | None, str | None]:
         if self.release.algorithms is None:
@@ -141,16 +141,16 @@ class _Linter:
         return _Range(first, last)
 
     def number(self, value: JsonValue, key: str, default: int) -> int:
-        found = value.get(key)
-        if found is None:
+        number = value.get(key)
+        if number is None:
             return default
-        if found.kind == "string" and found.text[:3] in ("inf", "Inf", "INF"):
+        if number.kind == "string" and number.text[:3] in ("inf", "Inf", "INF"):
             return INFINITE
-        if found.integer is None:
-            raise FileIgnored(found.line, f"{key} is {quoted(found.text)}, no whole number")
-        if found.integer < 0:
-            self.wrong(found.line, f"{key} {found.integer}", "it is negative")
-        return found.integer
+        if number.integer is None:
+            raise FileIgnored(number.line, f"{key} is {quoted(number.text)}, no whole number")
+        if number.integer < 0:
+            self.wrong(number.line, f"{key} {number.integer}", "it is negative")
+        return number.integer
 
 
 def lint_openmpi_json(text: str, release: OpenMpiRelease) -> list[Rule]:
@@ -176,17 +176,24 @@ def lint_openmpi_json(text: str, release: OpenMpiRelease) -> list[Rule]:
     return linter.rules
 
 
-def _hidden(mine: _Range, before: Sequence[tuple[int, _Range]], unit: str) -> str | None:
+def _hidden(wanted: _Range, before: Sequence[tuple[int, _Range]], unit: str) -> str | None:
     """The lines that together take all of a range before it; None where something is left."""
     before = before[:MOST_BEFORE]
-    left = mine.first
+    first_left = wanted.first
     lines: list[int] = []
-    while left <= mine.last:
-        found = next(((line, one) for line, one in before if one.first <= left <= one.last), None)
-        if found is None:
+    while first_left <= wanted.last:
+        taker = next(
+            (
+                (line, earlier)
+                for line, earlier in before
+                if earlier.first <= first_left <= earlier.last
+            ),
+            None,
+        )
+        if taker is None:
             return None
-        lines.append(found[0])
-        left = found[1].last + 1
+        lines.append(taker[0])
+        first_left = taker[1].last + 1
     if not lines:
         return None
     which = "line " + ", ".join(map(str, dict.fromkeys(lines)))

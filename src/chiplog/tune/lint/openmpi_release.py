@@ -54,10 +54,10 @@ class OpenMpiRelease:
     def algorithms(self) -> Mapping[str, Mapping[int, str]] | None:
         """By operation, the names by number, as `ompi_info` lists them; None where it can't be asked."""
         listing = self.ask("--param", "coll", "tuned", "--level", "9", "--parsable")
-        found: dict[str, dict[int, str]] = {}
+        names: dict[str, dict[int, str]] = {}
         for operation, number, name in _ENUMERATOR.findall(listing or ""):
-            found.setdefault(operation, {})[int(number)] = name
-        return found or None
+            names.setdefault(operation, {})[int(number)] = name
+        return names or None
 
     @cached_property
     def components(self) -> frozenset[str] | None:

@@ -58,12 +58,12 @@ def _ranks(state: State, most_ranks: int) -> Sequence[int]:
     """The fewest ranks, and the fewest that are no power of two where the fewest are one, and the other way round."""
     low, high = state.range("comm_size")
     answers = state.facts.get("comm_size pow2", YES_NO)
-    found: dict[bool, int] = {}
+    fewest: dict[bool, int] = {}
     for ranks in range(max(low, 2), min(high, most_ranks) + 1):
         is_power = ranks & (ranks - 1) == 0
         if ("yes" if is_power else "no") in answers:
-            found.setdefault(is_power, ranks)
-    return list(found.values())
+            fewest.setdefault(is_power, ranks)
+    return list(fewest.values())
 
 
 def _bytes(operation: str, state: State, ranks: int) -> int | None:

@@ -43,7 +43,7 @@ def refused(leaves: Sequence[Leaf], release: MpichRelease, caller: Caller) -> di
         ):
             short = leaf.algorithm.removeprefix(prefix)
             by_operation.setdefault(leaf.collective, {}).setdefault(short, []).append(at)
-    found: dict[int, str] = {}
+    reasons: dict[int, str] = {}
     for turn in range(max(map(len, by_operation.values()), default=0)):
         environment = {
             "MPIR_CVAR_COLLECTIVE_FALLBACK": "error",
@@ -59,8 +59,8 @@ def refused(leaves: Sequence[Leaf], release: MpichRelease, caller: Caller) -> di
         for index, (at, call) in enumerate(calls):
             said = ended.calls.get(index, SKIPPED)
             if said not in (OK, SKIPPED):
-                found.setdefault(at, f"{release} refuses it for {_in_words(call)}")
-    return found
+                reasons.setdefault(at, f"{release} refuses it for {_in_words(call)}")
+    return reasons
 
 
 def _of_any_machine(leaf: Leaf) -> list[Call]:
@@ -92,14 +92,14 @@ class _Proof:
         self.path, self.root, self.leaves = path, root, leaves
         self.release, self.caller = release, caller
         self.found = [
-            replace(one.rule, reason="not proved: no call that is tried here gets to it")
-            for one in leaves
+            replace(tree_leaf.rule, reason="not proved: no call that is tried here gets to it")
+            for tree_leaf in leaves
         ]
         self.calls: dict[int, Call] = {}
-        own = _own_operations(root, release)
+        own_operations = _own_operations(root, release)
         for at, leaf in enumerate(leaves):
             call = call_for(leaf)
-            if leaf.collective in own:
+            if leaf.collective in own_operations:
                 self._unproved(at, "MPICH's own tree chooses the same for this operation")
             elif call is not None:
                 self.calls[at] = call
@@ -125,7 +125,8 @@ class _Proof:
             if is_taken:
                 self.found[at] = replace(self.found[at], taken=True, reason=None)
             elif any(
-                one and self.leaves[other].collective == operation for other, one in taken.items()
+                is_other_taken and self.leaves[other].collective == operation
+                for other, is_other_taken in taken.items()
             ):
                 self._elsewhere(at)
             else:

@@ -15,7 +15,7 @@ def lint_ucc(text: str) -> list[Rule]:
     """Each variable, by the names that `ucc_info` lists; nothing proves that UCC takes it."""
     settings, rules = read_settings(text)
     known = _known()
-    replaced = {one.line: other.line for one, other in repeated(settings)}
+    replaced = {earlier.line: later.line for earlier, later in repeated(settings)}
     for setting in settings:
         if known is None:
             reason = "not proved: there is no ucc_info here to ask"

@@ -118,10 +118,10 @@ class CellState:
             return {}
         best = min(self.estimate(candidate.name) for candidate in self.left)
         limit = min(WORTH, best + AS_FAST)
-        found = [candidate for candidate in self.left if self.estimate(candidate.name) <= limit]
+        near_best = [candidate for candidate in self.left if self.estimate(candidate.name) <= limit]
         return {
             candidate.name: candidate
-            for candidate in sorted(found, key=lambda candidate: self.estimate(candidate.name))
+            for candidate in sorted(near_best, key=lambda candidate: self.estimate(candidate.name))
         }
 
     def _error(self, name: str) -> float:
@@ -142,11 +142,11 @@ class Run:
 
 def runs_of(states: Iterable[CellState]) -> list[Run]:
     """Ranges as long as they can be: each begins with the candidate that serves the most sizes from there on."""
-    found = []
+    runs = []
     ordered = sorted(states, key=lambda state: (state.cell.ranks, state.cell.message_bytes))
     for _, group in groupby(ordered, lambda state: state.cell.ranks):
-        found += list(_longest_runs(list(group)))
-    return found
+        runs += list(_longest_runs(list(group)))
+    return runs
 
 
 def _longest_runs(states: Sequence[CellState]) -> Iterator[Run]:
@@ -154,11 +154,11 @@ def _longest_runs(states: Sequence[CellState]) -> Iterator[Run]:
     while place < len(states):
         length, best = 0, None
         for name, candidate in states[place].winners().items():
-            mine = 0
-            while place + mine < len(states) and name in states[place + mine].winners():
-                mine += 1
-            if mine > length:
-                length, best = mine, candidate
+            served = 0
+            while place + served < len(states) and name in states[place + served].winners():
+                served += 1
+            if served > length:
+                length, best = served, candidate
         if best is not None:
             yield Run(best, tuple(states[place : place + length]))
         place += max(1, length)
@@ -168,12 +168,15 @@ def affordable(
     runs: Sequence[Run], cost: Callable[[Run, CellState], float], most: float
 ) -> list[Run]:
     """The ranges without their costliest last sizes, as many as it takes for the costs not to exceed `most`."""
-    left = list(runs)
-    while left and sum(cost(run, state) for run in left for state in run.states) > most:
-        place = max(range(len(left)), key=lambda one: cost(left[one], left[one].states[-1]))
-        shorter = Run(left[place].candidate, left[place].states[:-1])
-        left[place : place + 1] = [shorter] if shorter.states else []
-    return left
+    runs_left = list(runs)
+    while runs_left and sum(cost(run, state) for run in runs_left for state in run.states) > most:
+        place = max(
+            range(len(runs_left)),
+            key=lambda number: cost(runs_left[number], runs_left[number].states[-1]),
+        )
+        shorter = Run(runs_left[place].candidate, runs_left[place].states[:-1])
+        runs_left[place : place + 1] = [shorter] if shorter.states else []
+    return runs_left
 
 
 def first_and_later(cells: Sequence[Cell]) -> tuple[list[Cell], list[Cell]]:
@@ -185,17 +188,17 @@ def first_and_later(cells: Sequence[Cell]) -> tuple[list[Cell], list[Cell]]:
     later: list[Cell] = []
     descending = sorted(cells, key=lambda cell: (cell.ranks, cell.message_bytes), reverse=True)
     for _, group in groupby(descending, lambda cell: cell.ranks):
-        mine = list(group)
+        of_ranks = list(group)
         place = 0
-        while place < len(mine):
+        while place < len(of_ranks):
             near = [
                 cell
-                for cell in mine[place:]
-                if NEAR * cell.message_bytes >= mine[place].message_bytes
+                for cell in of_ranks[place:]
+                if NEAR * cell.message_bytes >= of_ranks[place].message_bytes
             ]
             first.append(near[-1])
             least = near[-1].message_bytes / NEAR
-            reached = [cell for cell in mine[place:] if cell.message_bytes >= least]
+            reached = [cell for cell in of_ranks[place:] if cell.message_bytes >= least]
             later += [cell for cell in reached if cell is not near[-1]]
             place += len(reached)
     return first[::-1], later[::-1]
@@ -223,7 +226,7 @@ def keep_promising(states: Sequence[CellState], later: Iterable[Cell]) -> None:
 def sizes_between(states: Sequence[CellState]) -> list[tuple[int, list[Candidate]]]:
     """Sizes in the middle of neighbours without a common winner, with the candidates that are left at either."""
     ordered = sorted(states, key=lambda state: state.cell.message_bytes)
-    found = []
+    between = []
     for low, high in pairwise(ordered):
         first, last = low.cell.message_bytes, high.cell.message_bytes
         here, there = low.winners(), high.winners()
@@ -232,8 +235,8 @@ def sizes_between(states: Sequence[CellState]) -> list[tuple[int, list[Candidate
         either: Mapping[str, Candidate] = {
             candidate.name: candidate for candidate in (*low.left, *high.left)
         }
-        found.append((middle(first, last), list(either.values())))
-    return found
+        between.append((middle(first, last), list(either.values())))
+    return between
 
 
 def middle(first: int, last: int) -> int:
@@ -249,12 +252,12 @@ def held_out_sizes(run: Run, random: np.random.Generator) -> list[int]:
     Of neighbours that are farther apart each two have one between them.
     """
     sizes = [state.cell.message_bytes for state in run.states]
-    found = []
+    held_out = []
     since = sizes[0]
     for first, last in pairwise(sizes):
         if last < CLOSE * since or last - first < 2:
             continue
         since = last
         drawn = math.exp(random.uniform(math.log(max(first, 1)), math.log(last)))
-        found.append(min(max(round(drawn), first + 1), last - 1))
-    return found
+        held_out.append(min(max(round(drawn), first + 1), last - 1))
+    return held_out

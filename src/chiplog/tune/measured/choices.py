@@ -45,7 +45,7 @@ def verdicts(raced: Raced, risk: float = RISK) -> list[SizeVerdict]:
     ratios = {p: ratio_over_launches(raced.confirmed[p], statements, risk) for p in points}
     passed = [p for p in points if _passes(p, ratios[p], raced)]
     changed = set(_in_ranges(points, passed))
-    found = [
+    judged = [
         SizeVerdict(
             p.cell,
             p.candidate,
@@ -56,13 +56,13 @@ def verdicts(raced: Raced, risk: float = RISK) -> list[SizeVerdict]:
         )
         for p in points
     ]
-    known = {verdict.cell for verdict in found}
-    found += [
+    known = {verdict.cell for verdict in judged}
+    judged += [
         SizeVerdict(cell, None, None, _default_seconds(raced, cell), False, False)
         for cell in raced.cells
         if cell not in known
     ]
-    return sorted(found, key=lambda verdict: (verdict.cell.ranks, verdict.cell.message_bytes))
+    return sorted(judged, key=lambda verdict: (verdict.cell.ranks, verdict.cell.message_bytes))
 
 
 def _passes(point: SizeToConfirm, ratio: CandidateRatio, raced: Raced) -> bool:
@@ -75,14 +75,16 @@ def _in_ranges(
 ) -> Iterable[SizeToConfirm]:
     """Those that passed; a held-out size only as part of a range, both ends of which passed, too."""
     for ranks in {point.cell.ranks for point in points}:
-        mine = sorted(
+        of_ranks = sorted(
             (point for point in points if point.cell.ranks == ranks),
             key=lambda point: point.cell.message_bytes,
         )
-        for place, point in enumerate(mine):
+        for place, point in enumerate(of_ranks):
             if point not in passed:
                 continue
-            if not point.is_held_out or (mine[place - 1] in passed and mine[place + 1] in passed):
+            if not point.is_held_out or (
+                of_ranks[place - 1] in passed and of_ranks[place + 1] in passed
+            ):
                 yield point
 
 
@@ -96,13 +98,13 @@ def _default_seconds(raced: Raced, cell: Cell) -> float:
 def tuning_of(operation: str, found: Sequence[SizeVerdict]) -> Tuning:
     """Choices that hold for the numbers of ranks that were measured and for confirmed ranges of sizes only."""
     choices: list[Choice] = []
-    for ranks in sorted({one.cell.ranks for one in found}):
-        mine = [one for one in found if one.cell.ranks == ranks]
-        for place, verdict in enumerate(mine):
+    for ranks in sorted({size_verdict.cell.ranks for size_verdict in found}):
+        of_ranks = [size_verdict for size_verdict in found if size_verdict.cell.ranks == ranks]
+        for place, verdict in enumerate(of_ranks):
             if verdict.is_held_out:
                 continue
             choices.append(_choice(verdict))
-            last = not _goes_on(mine, place)
+            last = not _goes_on(of_ranks, place)
             if verdict.is_changed and last and operation != "barrier":
                 choices.append(_default_from(ranks, verdict.cell.message_bytes + 1))
         choices.append(_default_from(ranks + 1, 1))
@@ -113,22 +115,22 @@ def tuning_of(operation: str, found: Sequence[SizeVerdict]) -> Tuning:
     return Tuning(operation, MEASURED, tuple(ordered))
 
 
-def _goes_on(mine: Sequence[SizeVerdict], place: int) -> bool:
+def _goes_on(of_ranks: Sequence[SizeVerdict], place: int) -> bool:
     """Whether the range of the choice at `place` reaches to the next size of the same choice.
 
     That is close, or a held-out one between them passed.
     """
-    here = mine[place]
-    after = mine[place + 1] if place + 1 < len(mine) else None
+    here = of_ranks[place]
+    after = of_ranks[place + 1] if place + 1 < len(of_ranks) else None
     if after is not None and after.is_held_out:
         if not after.is_changed:
             return False
-        after = mine[place + 2]
+        after = of_ranks[place + 2]
     return (
         after is not None
         and after.is_changed
         and after.candidate == here.candidate
-        and (mine[place + 1].is_held_out or _is_close(here.cell, after.cell))
+        and (of_ranks[place + 1].is_held_out or _is_close(here.cell, after.cell))
     )
 
 

@@ -91,12 +91,12 @@ def _neighbours(
     known: dict[tuple[int, int], SizeVerdict],
 ) -> list[SizeVerdict]:
     first, last = row.index(run[0]), row.index(run[-1])
-    found = [row[at] for at in (first - 1, last + 1) if 0 <= at < len(row)]
+    neighbours = [row[at] for at in (first - 1, last + 1) if 0 <= at < len(row)]
     ranks = run[0].cell.ranks
     counts = sorted({count for count, _ in known})
     place = counts.index(ranks)
     for at in (place - 1, place + 1):
         if 0 <= at < len(counts):
             same_size = (known.get((counts[at], verdict.cell.message_bytes)) for verdict in run)
-            found += [verdict for verdict in same_size if verdict is not None]
-    return found
+            neighbours += [verdict for verdict in same_size if verdict is not None]
+    return neighbours

@@ -88,11 +88,11 @@ class MpiLauncher:
         limit_seconds: float = math.inf,
     ) -> LaunchEnded:
         if self.words:
-            command, own = [*self.words, str(self.program.path), *arguments], {}
+            command, of_launch = [*self.words, str(self.program.path), *arguments], {}
         else:
             started = launch_command(self.program, self.ranks, list(arguments))
-            command, own = list(started.command), dict(started.environment)
-        every = {**os.environ, **own, **(self.environment or {}), **environment}
+            command, of_launch = list(started.command), dict(started.environment)
+        every = {**os.environ, **of_launch, **(self.environment or {}), **environment}
         return run_watched(command, every, self.silent_seconds, limit_seconds)
 
 

@@ -38,23 +38,25 @@ def field_of(operation: str, version: Version, ask: Ask, *, spans_hosts: bool = 
     """
     is_behind_han = comes_first(operation, version)
     stem = f"coll_tuned_{operation}_algorithm"
-    found = {str(one["name"]): one for one in ask(stem, SWITCH)}
-    if stem not in found:
+    cvars = {str(cvar["name"]): cvar for cvar in ask(stem, SWITCH)}
+    if stem not in cvars:
         return Field((), dict(SWITCH))
-    names = {one["name"]: int(one["value"]) for one in found[stem]["choices"] if one["value"]}
-    ours = {
-        (theirs.name, theirs.segment_bytes): name
-        for name, theirs in ALGORITHMS.get(operation, {}).items()
+    names = {
+        choice["name"]: int(choice["value"]) for choice in cvars[stem]["choices"] if choice["value"]
     }
-    fan_out = int(found.get(f"{stem}_chain_fanout", {"value": 0})["value"])
+    ours = {
+        (openmpi_algorithm.name, openmpi_algorithm.segment_bytes): name
+        for name, openmpi_algorithm in ALGORITHMS.get(operation, {}).items()
+    }
+    fan_out = int(cvars.get(f"{stem}_chain_fanout", {"value": 0})["value"])
     candidates = []
     for name, number in names.items():
         segments = SEGMENTS if name in SEGMENTED.get(operation, ()) else ()
         for segment in (0, *segments):
-            if segment and f"{stem}_segmentsize" not in found:
+            if segment and f"{stem}_segmentsize" not in cvars:
                 continue
             settings = [(stem, number)]
-            if f"{stem}_segmentsize" in found:
+            if f"{stem}_segmentsize" in cvars:
                 settings.append((f"{stem}_segmentsize", segment))
             native = Native(name, number, segment, fan_out if name in CHAINS else 0)
             candidates.append(
@@ -67,7 +69,7 @@ def field_of(operation: str, version: Version, ask: Ask, *, spans_hosts: bool = 
                 )
             )
     if is_behind_han and spans_hosts:
-        own = Native(TUNED, OWN_DECISION)
-        candidates.append(Candidate(TUNED, ((stem, OWN_DECISION),), own))
+        decision = Native(TUNED, OWN_DECISION)
+        candidates.append(Candidate(TUNED, ((stem, OWN_DECISION),), decision))
     options = ("--without", HAN) if is_behind_han else ()
     return Field(tuple(candidates), dict(SWITCH), options=options)

@@ -16,14 +16,14 @@ from chiplog.tune.measured.launch import CandidateSamples, Failure, Key, RaceEnt
 
 def read_lines(output: str) -> list[Mapping[str, Any]]:
     """The program's lines; those of others, and a last one that was cut, are left out."""
-    found: list[Mapping[str, Any]] = []
+    objects: list[Mapping[str, Any]] = []
     for line in output.splitlines():
         if not line.startswith('{"type":"'):
             continue
-        one = as_json(line)
-        if isinstance(one, dict):
-            found.append(one)
-    return found
+        value = as_json(line)
+        if isinstance(value, dict):
+            objects.append(value)
+    return objects
 
 
 def read_result(
@@ -40,8 +40,8 @@ def read_result(
     """
     lines = read_lines(output)
     try:
-        found = _result(lines, entries, reason, wall_seconds)
-        return replace(found, failure=None, is_cut=True) if is_cut else found
+        result = _result(lines, entries, reason, wall_seconds)
+        return replace(result, failure=None, is_cut=True) if is_cut else result
     except (KeyError, TypeError, ValueError, IndexError) as error:
         raise RunFailed(
             f"the race program printed something else than expected: {error}."
@@ -60,20 +60,25 @@ def _result(
     if reason is None and "end" not in by_type:
         reason = "it ended before all was measured"
     samples: dict[Key, dict[str, NDArray[np.float64]]] = {}
-    for one in by_type.get("samples", ()):
-        seconds = np.array(one["seconds"], dtype=np.float64)
-        samples.setdefault(_key(one), {})[str(one["mode"])] = seconds
+    for sample_line in by_type.get("samples", ()):
+        seconds = np.array(sample_line["seconds"], dtype=np.float64)
+        samples.setdefault(_key(sample_line), {})[str(sample_line["mode"])] = seconds
     return Result(
         samples={key: CandidateSamples(by_mode) for key, by_mode in samples.items()},
-        slow={_key(one): float(one["seconds"]) for one in by_type.get("slow", ())},
-        refused={_key(one): str(one["reason"]) for one in by_type.get("refused", ())},
+        slow={
+            _key(slow_line): float(slow_line["seconds"]) for slow_line in by_type.get("slow", ())
+        },
+        refused={
+            _key(refused_line): str(refused_line["reason"])
+            for refused_line in by_type.get("refused", ())
+        },
         failure=_failure(by_type.get("begin", ()), entries, reason) if reason else None,
         wall_seconds=wall_seconds,
     )
 
 
-def _key(one: Mapping[str, Any]) -> Key:
-    return int(one["cell"]), str(one["variant"])
+def _key(line: Mapping[str, Any]) -> Key:
+    return int(line["cell"]), str(line["variant"])
 
 
 def _failure(

@@ -260,18 +260,18 @@ class Race:
     def _afford(self) -> None:
         """Leaves out the costliest sizes, if the budget is too short for what it takes to decide anything."""
         start, launches = self._start_seconds(), LOOKS[0]
-        runs, left = self.raced.runs, self._left()
+        runs, seconds_left = self.raced.runs, self._left()
 
         def cost(run: Run, state: CellState) -> float:
             held_out = state is not run.states[0]
             return self._seconds_at(state, run.candidate) * (1 + held_out)
 
         whole = sum(cost(run, state) for run in runs for state in run.states)
-        if runs and launches * (start + whole) > left:
+        if runs and launches * (start + whole) > seconds_left:
             self.raced.ran_out = True
-            self.raced.wanted_seconds = self._options.budget_seconds - left
+            self.raced.wanted_seconds = self._options.budget_seconds - seconds_left
             self.raced.wanted_seconds += launches * (start + whole)
-            self.raced.runs = affordable(runs, cost, left / launches - start)
+            self.raced.runs = affordable(runs, cost, seconds_left / launches - start)
 
     def _start_seconds(self) -> float:
         return float(np.median(self.raced.overheads)) if self.raced.overheads else 0.0
@@ -290,17 +290,21 @@ class Race:
         return self._start_seconds() + sum(self._costs[point] for point in points)
 
     def _points(self) -> list[SizeToConfirm]:
-        found = []
+        points = []
         for run in self.raced.runs:
             for state in run.states:
-                found.append(SizeToConfirm(state.cell, run.candidate, False))
-                self._costs[found[-1]] = self._seconds_at(state, run.candidate)
+                points.append(SizeToConfirm(state.cell, run.candidate, False))
+                self._costs[points[-1]] = self._seconds_at(state, run.candidate)
             for size in held_out_sizes(run, self._random):
-                after = next(one for one in run.states if one.cell.message_bytes > size)
+                after = next(
+                    later_state
+                    for later_state in run.states
+                    if later_state.cell.message_bytes > size
+                )
                 cell = Cell(self._options.operation, after.cell.ranks, size)
-                found.append(SizeToConfirm(cell, run.candidate, True))
-                self._costs[found[-1]] = self._seconds_at(after, run.candidate)
-        return found
+                points.append(SizeToConfirm(cell, run.candidate, True))
+                self._costs[points[-1]] = self._seconds_at(after, run.candidate)
+        return points
 
     def _confirm_once(self, points: Sequence[SizeToConfirm], what: str) -> None:
         entries = [RaceEntry(point.cell, (DEFAULT, point.candidate)) for point in points]
@@ -309,7 +313,9 @@ class Race:
             for place, entry in enumerate(used):
                 name = entry.candidates[-1].name
                 point = next(
-                    one for one in points if one.cell == entry.cell and one.candidate.name == name
+                    candidate_point
+                    for candidate_point in points
+                    if candidate_point.cell == entry.cell and candidate_point.candidate.name == name
                 )
                 if point.is_held_out:
                     self.raced.held_out_seconds += seconds_in(result, place)
@@ -343,29 +349,29 @@ class Race:
         Screening keeps what it has when the time is over. A confirmation that is cut does not count: who takes long
         would be measured less often.
         """
-        found: list[tuple[Sequence[RaceEntry], Result]] = []
-        left = list(entries)
+        launched: list[tuple[Sequence[RaceEntry], Result]] = []
+        entries_left = list(entries)
         is_screening = stage == "screen"
-        while left:
+        while entries_left:
             limit = self._left(SCREENING_SHARE if is_screening else 1.0)
             if limit <= 0:
                 self.raced.ran_out = True
                 break
             self.raced.launches += 1
             seed = int(self._random.integers(1, 1 << 30))
-            self._tell(f"{what}: {len(left)} cells, {self._clock() - self._began:.0f} s")
-            result = self._launcher.launch(left, effort, seed, limit)
+            self._tell(f"{what}: {len(entries_left)} cells, {self._clock() - self._began:.0f} s")
+            result = self._launcher.launch(entries_left, effort, seed, limit)
             is_lost = result.is_cut and not is_screening
-            self._log("cut" if is_lost else stage, left, result)
+            self._log("cut" if is_lost else stage, entries_left, result)
             if not result.is_cut:
                 self.raced.overheads.append(overhead_of(result))
             if not is_lost:
-                found.append((left, result))
+                launched.append((entries_left, result))
             self.raced.ran_out |= result.is_cut
             if result.is_cut or result.failure is None:
                 break
-            left = self._after_failure(left, result)
-        return found
+            entries_left = self._after_failure(entries_left, result)
+        return launched
 
     def _after_failure(self, entries: Sequence[RaceEntry], result: Result) -> list[RaceEntry]:
         failure = result.failure
@@ -375,8 +381,8 @@ class Race:
             if self._default_failures >= FAILURES_OF_DEFAULT:
                 raise RunFailed(f"a launch with the MPI's default fails: {failure.reason}.")
             return list(entries)
-        left = list(entries[failure.place :])
-        first = left[0]
+        entries_left = list(entries[failure.place :])
+        first = entries_left[0]
         others = tuple(
             candidate for candidate in first.candidates if candidate.name != DEFAULT_NAME
         )
@@ -386,22 +392,24 @@ class Race:
             self.raced.dropped.setdefault(name, failure.reason)
             self._tell(f"{name} is left out: {failure.reason}")
         else:  # any of them: each alone with the default
-            return [RaceEntry(first.cell, (DEFAULT, other)) for other in others] + left[1:]
+            return [RaceEntry(first.cell, (DEFAULT, other)) for other in others] + entries_left[1:]
         kept = [
             RaceEntry(
                 entry.cell, tuple(c for c in entry.candidates if c.name not in self.raced.dropped)
             )
-            for entry in left
+            for entry in entries_left
         ]
         return [entry for entry in kept if len(entry.candidates) > 1]
 
 
 def seconds_in(result: Result, place: int) -> float:
     """Samples and trials of one cell of a launch."""
-    mine = [
+    samples_here = [
         sample for (where, _), sample in result.samples.items() if where == place and sample.size
     ]
-    return sum(float(samples.seconds.sum()) + trial_seconds(samples.typical) for samples in mine)
+    return sum(
+        float(samples.seconds.sum()) + trial_seconds(samples.typical) for samples in samples_here
+    )
 
 
 def trial_seconds(typical: float) -> float:

@@ -133,8 +133,8 @@ class SamplesFile:
         return failed(str(self._path), error)
 
 
-def _of(found: Mapping[tuple[int, str], Any], place: int) -> dict[str, Any]:
-    return {name: value for (at, name), value in found.items() if at == place}
+def _of(by_key: Mapping[tuple[int, str], Any], place: int) -> dict[str, Any]:
+    return {name: value for (at, name), value in by_key.items() if at == place}
 
 
 def read_samples(path: Path) -> tuple[About, Raced]:
@@ -157,13 +157,13 @@ def read_samples(path: Path) -> tuple[About, Raced]:
 def _about(header: Mapping[str, Any]) -> About:
     candidates = tuple(
         Candidate(
-            str(one["name"]),
-            tuple((str(name), int(value)) for name, value in one["settings"]),
-            None if one["native"] is None else Native(**one["native"]),
-            one["our_name"],
-            int(one["least_bytes"]),
+            str(entry["name"]),
+            tuple((str(name), int(value)) for name, value in entry["settings"]),
+            None if entry["native"] is None else Native(**entry["native"]),
+            entry["our_name"],
+            int(entry["least_bytes"]),
         )
-        for one in header["candidates"]
+        for entry in header["candidates"]
     )
     return About(
         operation=str(header["operation"]),
@@ -178,22 +178,29 @@ def _about(header: Mapping[str, Any]) -> About:
 def _raced(lines: Sequence[Mapping[str, Any]]) -> Raced:
     about = _about(lines[0])
     launches = [line for line in lines if line["type"] == "launch"]
-    screened = [one for line in launches if line["stage"] == "screen" for one in line["cells"]]
-    ranks = tuple(sorted({int(one["ranks"]) for one in screened}))
-    sizes = tuple(sorted({int(one["message_bytes"]) for one in screened}))
+    screened = [
+        screened_cell
+        for line in launches
+        if line["stage"] == "screen"
+        for screened_cell in line["cells"]
+    ]
+    ranks = tuple(sorted({int(screened_cell["ranks"]) for screened_cell in screened}))
+    sizes = tuple(sorted({int(screened_cell["message_bytes"]) for screened_cell in screened}))
     raced = Raced(RaceOptions(about.operation, ranks, sizes), {})
     raced.dropped = {str(name): str(reason) for name, reason in lines[-1]["dropped"].items()}
     raced.seconds, raced.launches = float(lines[-1]["seconds"]), len(launches)
     raced.ran_out = bool(lines[-1]["ran_out"])
     raced.overheads = [float(line["overhead_seconds"]) for line in launches]
     by_name = {candidate.name: candidate for candidate in about.candidates}
-    for one in lines[-1]["points"]:
-        cell = Cell(about.operation, int(one["ranks"]), int(one["message_bytes"]))
-        raced.confirmed[SizeToConfirm(cell, by_name[one["candidate"]], bool(one["held_out"]))] = []
+    for entry in lines[-1]["points"]:
+        cell = Cell(about.operation, int(entry["ranks"]), int(entry["message_bytes"]))
+        raced.confirmed[
+            SizeToConfirm(cell, by_name[entry["candidate"]], bool(entry["held_out"]))
+        ] = []
     for line in launches:
-        for one in line["cells"]:
-            cell = Cell(about.operation, int(one["ranks"]), int(one["message_bytes"]))
-            samples = {name: _samples(of, one) for name, of in one["samples"].items()}
+        for entry in line["cells"]:
+            cell = Cell(about.operation, int(entry["ranks"]), int(entry["message_bytes"]))
+            samples = {name: _samples(of, entry) for name, of in entry["samples"].items()}
             if line["stage"] == "screen":
                 fit = [
                     other.name
@@ -201,14 +208,14 @@ def _raced(lines: Sequence[Mapping[str, Any]]) -> Raced:
                     if cell.message_bytes >= other.least_bytes
                 ]
                 state = raced.cells.setdefault(cell, CellState(cell, tuple(fit), []))
-                for name, mine in samples.items():
-                    state.learn(name, mine, samples.get(DEFAULT_NAME))
-                for name, value in one["slow"].items():
+                for name, measured in samples.items():
+                    state.learn(name, measured, samples.get(DEFAULT_NAME))
+                for name, value in entry["slow"].items():
                     state.is_slow(name, float(value))
-                for name, reason in one["refused"].items():
+                for name, reason in entry["refused"].items():
                     state.is_refused(name, str(reason))
             elif line["stage"] == "confirm":
-                name = next(n for n in one["candidates"] if n != DEFAULT_NAME)
+                name = next(n for n in entry["candidates"] if n != DEFAULT_NAME)
                 held_out = cell not in raced.cells
                 _confirm(raced, SizeToConfirm(cell, by_name[name], held_out), samples)
     return raced
@@ -218,13 +225,13 @@ def _samples(of: Any, cell: Mapping[str, Any]) -> CandidateSamples:
     """Of one candidate; the first version of the schema had one mode for all of a cell."""
     by_mode = of if isinstance(of, dict) else {str(cell["mode"]): of}
     return CandidateSamples(
-        {mode: np.array(one, dtype=np.float64) for mode, one in by_mode.items()}
+        {mode: np.array(seconds, dtype=np.float64) for mode, seconds in by_mode.items()}
     )
 
 
 def _confirm(raced: Raced, point: SizeToConfirm, samples: Mapping[str, CandidateSamples]) -> None:
     logs = raced.confirmed.setdefault(point, [])
-    result = Result(samples={(0, name): mine for name, mine in samples.items()})
+    result = Result(samples={(0, name): sample for name, sample in samples.items()})
     if point.is_held_out:
         raced.held_out_seconds += seconds_in(result, 0)
     log = log_of(result, 0, point.candidate.name)

@@ -47,10 +47,10 @@ def log_ratio(candidate: CandidateSamples, default: CandidateSamples) -> float |
     as great as either on average, so what is sure of it is sure of both. None where no mode has samples of both.
     """
     logs = [
-        math.log(np.median(mine) / np.median(other))
-        for mode, mine in candidate.by_mode.items()
+        math.log(np.median(forced) / np.median(other))
+        for mode, forced in candidate.by_mode.items()
         for other in [default.by_mode.get(mode, np.empty(0))]
-        if mine.size and other.size and np.median(mine) > 0 and np.median(other) > 0
+        if forced.size and other.size and np.median(forced) > 0 and np.median(other) > 0
     ]
     return max(logs, default=None)
 

@@ -87,13 +87,13 @@ def _seconds_at(raced: Raced, state: CellState, name: str) -> float:
 
     Of one that never was it is the median of those that were measured there.
     """
-    medians = {one: float(np.median(seconds)) for one, seconds in state.seconds.items()}
+    medians = {candidate: float(np.median(seconds)) for candidate, seconds in state.seconds.items()}
     if name in medians:
         return medians[name]
     known = [
-        (max(1, cell.message_bytes), one.seconds)
-        for cell, one in raced.cells.items()
-        if cell.ranks == state.cell.ranks and {name, DEFAULT_NAME} <= one.seconds.keys()
+        (max(1, cell.message_bytes), other_state.seconds)
+        for cell, other_state in raced.cells.items()
+        if cell.ranks == state.cell.ranks and {name, DEFAULT_NAME} <= other_state.seconds.keys()
     ]
     if not known:
         return float(np.median(list(medians.values())))

@@ -85,12 +85,12 @@ def parse_ranks(text: str | None) -> tuple[int, ...]:
     Raises UsageError where one is no number of 2 or more.
     """
     parts = [] if text is None else [as_integer(part.strip(), 2) for part in text.split(",")]
-    found = tuple(part for part in parts if part is not None)
-    if len(found) < len(parts):
+    ranks = tuple(part for part in parts if part is not None)
+    if len(ranks) < len(parts):
         raise UsageError(
             f"--ranks: '{str(text)[:40]}' is not understood; --measure accepts 8, or 2,4,8."
         )
-    return found
+    return ranks
 
 
 def measure(asked: Asked, samples_file: Path, tell: Callable[[str], None]) -> MeasuredTuning:
@@ -99,15 +99,15 @@ def measure(asked: Asked, samples_file: Path, tell: Callable[[str], None]) -> Me
     Raises UsageError, and RunFailed where even the default fails.
     """
     _check(asked)
-    found = find_mpi(asked.program, asked.mpi, asked.launcher)
-    if found.kind != asked.program:
-        raise UsageError(f"--mpi: is {found}, not {asked.program}.")
-    program = build_program(RACE, str(found.mpicxx), tell=tell)
+    mpi = find_mpi(asked.program, asked.mpi, asked.launcher)
+    if mpi.kind != asked.program:
+        raise UsageError(f"--mpi: is {mpi}, not {asked.program}.")
+    program = build_program(RACE, str(mpi.mpicxx), tell=tell)
     launcher = MpiLauncher(program, asked.ranks, launcher_words(asked.launcher))
     world = launcher.world()
-    field = _field(asked, found, launcher, world)
+    field = _field(asked, mpi, launcher, world)
     if not field.candidates:
-        raise RunFailed(f"{found} has no algorithms of {asked.operation} that can be forced.")
+        raise RunFailed(f"{mpi} has no algorithms of {asked.operation} that can be forced.")
     racing = MpiLauncher(program, asked.ranks, launcher.words, field.environment, field.options)
     options = RaceOptions(
         asked.operation,
@@ -118,7 +118,7 @@ def measure(asked: Asked, samples_file: Path, tell: Callable[[str], None]) -> Me
         Effort(commutative=asked.commutative or asked.program == WITH_PREDEFINED_ONLY),
     )
     about = About(
-        asked.operation, asked.program, str(found), found.version, field.candidates, world.hosts
+        asked.operation, asked.program, str(mpi), mpi.version, field.candidates, world.hosts
     )
     samples = SamplesFile(samples_file, about)
     predicted = _predicted(asked, options, field.candidates) if asked.model_file else None
@@ -142,14 +142,14 @@ def choose_again(asked: Asked, samples_file: Path) -> MeasuredTuning:
 def _written(
     asked: Asked, about: About, raced: Raced, left_out: Mapping[str, str]
 ) -> MeasuredTuning:
-    found = verdicts(raced)
+    by_size = verdicts(raced)
     chosen, release = WRITERS.load(asked.program).format_for(asked.out, about.version, asked.mpi)
-    tuning = replace(tuning_of(asked.operation, found), is_of_one_host=about.hosts == 1)
+    tuning = replace(tuning_of(asked.operation, by_size), is_of_one_host=about.hosts == 1)
     return MeasuredTuning(
         about.mpi,
         raced,
-        found,
-        summarise(raced, found),
+        by_size,
+        summarise(raced, by_size),
         {**left_out, **raced.dropped},
         chosen.files(tuning, release),
     )
@@ -173,22 +173,22 @@ def _check(asked: Asked) -> None:
 
 
 def _communicators(asked: Asked, world: int) -> tuple[int, ...]:
-    found = asked.communicators or (world,)
-    if min(found) < 2 or max(found) > world:
+    ranks = asked.communicators or (world,)
+    if min(ranks) < 2 or max(ranks) > world:
         raise UsageError(
             f"--ranks: {world} ranks are started, so --measure accepts 2 to {world}, separated by commas."
         )
-    return tuple(sorted(set(found)))
+    return tuple(sorted(set(ranks)))
 
 
-def _field(asked: Asked, found: Mpi, launcher: MpiLauncher, world: World) -> Field:
+def _field(asked: Asked, mpi: Mpi, launcher: MpiLauncher, world: World) -> Field:
     spans_hosts = 1 < world.hosts < world.ranks
     if asked.program == "openmpi":
-        version = parse_version(found.version)
+        version = parse_version(mpi.version)
         return openmpi.field_of(asked.operation, version, launcher.cvars, spans_hosts=spans_hosts)
-    words = carried(found).words
+    words = carried(mpi).words
     leaves = {word.removeprefix("algorithm=") for word in words if word.startswith("algorithm=")}
-    is_behind = spans_hosts and flat_composition(device_tree(found), asked.operation) is not None
+    is_behind = spans_hosts and flat_composition(device_tree(mpi), asked.operation) is not None
     return mpich.field_of(asked.operation, launcher.cvars, leaves, is_behind_device=is_behind)
 
 
