@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -143,6 +145,36 @@ def test_every_break_lies_between_sizes_and_its_lines_are_never_negative(seed: i
             assert line.slope_seconds_per_byte >= 0.0
         if found.jumps:
             assert found.size >= THRESHOLDS.least_jump
+
+
+@settings(deadline=None, max_examples=30)
+@given(
+    seed=st.integers(0, 10_000),
+    grid=st.sampled_from(["octave", "half"]),
+    is_raw=st.booleans(),
+    decades=st.floats(0.0, 8.0),
+    positive=st.floats(0.1, 1.0),
+)
+def test_times_that_scatter_over_decades_or_about_zero_are_searched_all_the_same(
+    seed: int, grid: str, is_raw: bool, decades: float, positive: float
+) -> None:
+    random = np.random.default_rng(seed)
+    series = []
+    for template in draw(grid, "log-normal", raw=is_raw, seed=seed).dataset.series:
+        shape = template.seconds.shape
+        seconds = MICRO * 10.0 ** random.uniform(0.0, decades, shape)
+        seconds *= np.where(random.random(shape) < positive, 1.0, -1.0)
+        series.append(replace(template, seconds=seconds))
+    find_changes(as_run(series, 0))
+
+
+def test_many_sizes_that_scatter_over_decades_are_searched_all_the_same() -> None:
+    random = np.random.default_rng(0)
+    series = draw("dense", "log-normal", raw=True).dataset.series
+    wild = [
+        replace(one, seconds=10.0 ** random.uniform(-6.0, 0.0, one.seconds.size)) for one in series
+    ]
+    find_changes(as_run(wild, 0))
 
 
 HALF_OCTAVES = tuple(sorted({round(2.0 ** (k / 2)) for k in range(34)}))

@@ -80,9 +80,12 @@ class DetectThresholds:
         )
 
     def cap(self, deviation: float) -> float:
-        """What a size adds to a cost at most: minus twice the log likelihood of an outlier, over one on its line."""
+        """What a size adds to a cost at most: minus twice the log likelihood of an outlier, over one on its line.
+
+        A relative deviation beyond 1, as of a difference that isn't told from 0, counts as 1.
+        """
         odds = 1.0 / self.outlier_share - 1.0
-        return 2.0 * math.log(odds * self.outlying / deviation)
+        return 2.0 * math.log(odds * self.outlying / min(deviation, 1.0))
 
 
 THRESHOLDS = DetectThresholds()
