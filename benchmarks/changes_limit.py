@@ -97,8 +97,8 @@ def strengths(drawn: Drawn, whiten: Floats) -> list[float]:
 def missed(kind: str, grid: str, noise: str, seeds: range) -> tuple[float, int]:
     """How many jumps such a test is expected to miss, and how many there are."""
     count = len(GRIDS[grid].sizes)
-    apart = np.abs(np.subtract.outer(np.arange(count), np.arange(count)))
-    whiten = np.linalg.inv(np.linalg.cholesky(variances(noise, kind, count)[apart]))
+    lags = np.abs(np.subtract.outer(np.arange(count), np.arange(count)))
+    whiten = np.linalg.inv(np.linalg.cholesky(variances(noise, kind, count)[lags]))
     places = count / (DENSE_POINTS if count >= THRESHOLDS.dense_sizes else SPARSE_POINTS)
     critical = math.sqrt(chi2.isf(THRESHOLDS.false_share / places, 1))
     jumps = [

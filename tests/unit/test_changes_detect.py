@@ -172,7 +172,8 @@ def test_many_sizes_that_scatter_over_decades_are_searched_all_the_same() -> Non
     random = np.random.default_rng(0)
     series = draw("dense", "log-normal", raw=True).dataset.series
     wild = [
-        replace(one, seconds=10.0 ** random.uniform(-6.0, 0.0, one.seconds.size)) for one in series
+        replace(sampled, seconds=10.0 ** random.uniform(-6.0, 0.0, sampled.seconds.size))
+        for sampled in series
     ]
     find_changes(as_run(wild, 0))
 

@@ -350,14 +350,14 @@ def _gain(lines: Lines, edges: tuple[int, int, int], alike: float) -> float:
     )
     is_before = size < lines.size[at]
     share = size / lines.size[end - 1]
-    separate = is_before, is_before * share, ~is_before, ~is_before * share
+    two_lines = is_before, is_before * share, ~is_before, ~is_before * share
 
     def misfit(columns: Sequence[NDArray[np.generic]]) -> float:
         design = _independent(np.stack(columns, axis=-1) * root[:, np.newaxis], alike)
         target = _independent((lines.seconds[begin:end][follows] * root)[:, np.newaxis], alike)
         return float(np.min(nonnegative_least_squares(design, target[:, 0])[1])) ** 2
 
-    return misfit(kinks) - misfit(separate)
+    return misfit(kinks) - misfit(two_lines)
 
 
 def _independent(rows: Floats, alike: float) -> Floats:
