@@ -110,8 +110,9 @@ def open_mpi_session() -> dict[str, str]:
     keeps the next one from starting.
     """
     names = [name for name in OPEN_MPI_SESSION if name not in os.environ]
-    directory = str(_sessions() / str(next(_session_numbers)))
-    return dict.fromkeys(names, directory)
+    if not names:
+        return {}
+    return dict.fromkeys(names, str(_sessions() / str(next(_session_numbers))))
 
 
 @functools.cache

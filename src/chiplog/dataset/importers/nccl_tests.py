@@ -82,7 +82,7 @@ class _NcclTestsTable:
     def cells(self, words: list[str]) -> list[str] | None:
         """The word of each column, "" where it is blank; None where the row has words too few or too many.
 
-        >>> _Table("size count type redop root time".split(), 8).cells("8 2 float 0 23.4".split())
+        >>> _NcclTestsTable("size count type redop root time".split(), 8).cells("8 2 float 0 23.4".split())
         ['8', '2', 'float', '', '0', '23.4']
         """
         optional = [name for name in self.columns if name in OPTIONAL]

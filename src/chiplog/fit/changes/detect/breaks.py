@@ -194,7 +194,7 @@ def _least(
 
 
 def _is_followed(lines: Lines, before: Line, after: Line, edges: tuple[int, int, int]) -> bool:
-    """Whether the jump stays, by a third and the error of that, without the size next to it on either side.
+    """Whether a third of the jump stays without the size next to it on either side.
 
     An outlier next to a break may turn the line of a side of few sizes.
     """
@@ -202,29 +202,25 @@ def _is_followed(lines: Lines, before: Line, after: Line, edges: tuple[int, int,
     jump = math.log(_ratio(lines, before, after, at))
     without = []
     if 2 <= at - begin < DENSE_POINTS:
-        without.append(_jump_without(lines, (begin, at - 1), after, at, sign=-1.0))
+        without.append(-_step_without(lines, (begin, at - 1), after, at))
     if 2 <= end - at < DENSE_POINTS:
-        without.append(_jump_without(lines, (at + 1, end), before, at, sign=1.0))
+        without.append(_step_without(lines, (at + 1, end), before, at))
     least = abs(jump) / 3.0  # Given: less is an outlier's more likely than a protocol's
-    return all(math.copysign(1.0, jump) * rest - error >= least for rest, error in without)
+    return all(math.copysign(1.0, jump) * rest >= least for rest in without)
 
 
-def _jump_without(
-    lines: Lines, side: tuple[int, int], other: Line, at: int, *, sign: float
-) -> tuple[float, float]:
-    """The logarithmic jump from the other side's line to what is left of one side, and its error.
+def _step_without(lines: Lines, side: tuple[int, int], other: Line, at: int) -> float:
+    """The logarithmic step from the other side's line to what is left of one side.
 
     A single size that is left has no line: its own time counts.
     """
     begin, end = side
     if end - begin == 1:
-        size, level = lines.size[begin], float(lines.seconds[begin])
-        error = float(lines.deviation[begin])
+        size, level = float(lines.size[begin]), float(lines.seconds[begin])
     else:
         size = float(np.sqrt(lines.size[at - 1] * lines.size[at]))
         level = max(float(lines.line(begin, end)(size)), TINY)
-        error = math.sqrt(_variance(lines, begin, end, at))
-    return sign * math.log(level / max(float(other(size)), TINY)), error
+    return math.log(level / max(float(other(size)), TINY))
 
 
 def _variance(lines: Lines, begin: int, end: int, at: int) -> float:
