@@ -129,9 +129,9 @@ def _refuse_more(operations: int) -> None:
 def _joined(pieces: list[NDArray[Any]], dtype: np.dtype[Any]) -> NDArray[Any]:
     """All pieces in one array; each is freed as soon as it is copied."""
     joined = np.empty(sum(piece.size for piece in pieces), dtype)
-    begin = 0
+    end = joined.size
     while pieces:
-        piece = pieces.pop(0)
-        joined[begin : begin + piece.size] = piece
-        begin += piece.size
+        piece = pieces.pop()
+        joined[end - piece.size : end] = piece
+        end -= piece.size
     return joined
