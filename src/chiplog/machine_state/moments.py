@@ -31,6 +31,8 @@ SLOWEST = math.log(1.35)
 EXPLAINED = 3.0
 """Study (benchmarks/changes.py): factor by which two states must reduce the correlation of neighbouring samples. A
 drift leaves a half or more, states next to nothing."""
+SHUFFLES, FEWEST_BY_CHANCE = 5, 4.0
+"""Derived: how often samples are shuffled, and steps by chance from which their number is known to a half."""
 FAST = 0.2
 """Given: quantile of a record that lies within its faster state, unless most of its samples are slow."""
 
@@ -108,12 +110,24 @@ def _correlation(centred: Sequence[Floats]) -> float:
 
 
 def _step(centred: Sequence[Floats], noise: float) -> float | None:
-    """By how much the logarithm steps within records that meet both states; None where none shows a step."""
+    """By how much the logarithm steps within records that meet both states; None where none shows a step.
+
+    Outliers that happen to lie together are no step: shuffled samples show as many.
+    """
     samples = sum(values.size for values in centred)
-    clear = math.sqrt(2.0 * math.log(samples)) + 1.0
+    clear = (math.sqrt(2.0 * math.log(samples)) + 1.0) * noise
+    steps = _clear_steps(centred, clear)
+    random = np.random.default_rng(samples)
+    shuffled = [random.permutation(values) for _ in range(SHUFFLES) for values in centred]
+    by_chance = len(_clear_steps(shuffled, clear)) / SHUFFLES
+    if not steps or (by_chance >= FEWEST_BY_CHANCE and len(steps) <= 2.0 * by_chance):
+        return None
+    return float(np.median(steps))
+
+
+def _clear_steps(centred: Sequence[Floats], clear: float) -> list[float]:
     splits = [_best_split(values) for values in centred]
-    steps = [abs(step) for step, strength in splits if strength > clear * noise]
-    return float(np.median(steps)) if steps else None
+    return [abs(step) for step, strength in splits if strength > clear]
 
 
 def _best_split(values: Floats) -> tuple[float, float]:
