@@ -35,6 +35,7 @@ from chiplog.tune.formats.one_radix import read_lines
 from chiplog.tune.measured.raw_file import read_samples
 
 SECONDS = float(os.environ.get("CHIPLOG_FUZZ_SECONDS", "0"))
+SEED = int(os.environ.get("CHIPLOG_TEST_SEED", "0"))
 OPTIONS, FILES = 120, 1500
 """Inputs of the short part."""
 VALUES = (
@@ -56,7 +57,7 @@ def inputs(least: int) -> Iterator[random.Random]:
         if number >= least and time.monotonic() >= end:
             break
         tried += 1
-        yield random.Random(number)
+        yield random.Random(f"{SEED}.{number}")
     print(f"{tried} inputs")
 
 

@@ -135,6 +135,15 @@ def test_a_silent_probe_ends_in_a_bounded_time() -> None:
             session.measure(REQUEST)
 
 
+def test_a_rank_that_waits_in_vain_is_believed_while_rank_0_is_silent() -> None:
+    words = "chiplog-probe: rank 3: rank 0 has not answered within 0.5 s"
+    with probe(f"say(header); read(); print({words!r}, file=sys.stderr, flush=True); read()") as run:
+        began = time.monotonic()
+        with pytest.raises(RunFailed, match=r"^rank 3: rank 0 has not answered within 0\.5 s\.$"):
+            run.measure(REQUEST)
+    assert time.monotonic() - began < 15.0  # of 20 s and the budget
+
+
 @pytest.mark.parametrize("line", ['{"type":"header"}', '{"type":"record","id":8}'])
 def test_an_answer_that_is_no_answer_to_the_request_is_refused(line: str) -> None:
     with probe(f"say(header); read(); say({line!r}); read()") as session:

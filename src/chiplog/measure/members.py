@@ -15,7 +15,7 @@ import sys
 import time
 
 MARK_VARIABLE = "CHIPLOG_PROCESS_MARK"
-GRACE_SECONDS = 1.0
+GRACE_SECONDS = 0.7
 """How long processes may take to end by themselves before they are killed."""
 KILL_SECONDS = 5.0
 """How long killed processes may take to vanish; one that hangs in the kernel would take for ever."""

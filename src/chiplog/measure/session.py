@@ -32,8 +32,8 @@ START_SECONDS = 60.0
 END_SECONDS = 10.0
 LOOK_SECONDS = 0.25
 """How often a silent run is looked after: whether its leader has ended, or a process of it is stopped."""
-HEARD_SECONDS = 1.0
-"""How much later than a time limit is over what ranks say of it may arrive."""
+HEARD_SECONDS = 0.5
+"""How much later than a time limit is over what ranks say of it may arrive, and than these words the end of all."""
 
 
 class Session:
@@ -77,6 +77,8 @@ class Session:
         self._is_over = False
         self._is_silenced = False
         """Whether standard output has ended."""
+        self._unanswered_since = 0.0
+        """When a rank was first heard to wait for another one in vain; 0 before."""
         self.header_line = ""
         self.header: dict[str, Any] = {}
 
@@ -205,7 +207,12 @@ class Session:
         assert self._group is not None
         if self._is_silenced or self._group.wait(0.0) is not None:
             raise self._ended()
-        # The ranks that wait for it know which one it is, and say so after the time limit.
+        # The ranks that wait for a stopped one know which it is, and say so after the time limit.
+        now = time.monotonic()
+        if words := _UNANSWERED.search(self._stderr.decode(errors="replace")):
+            self._unanswered_since = self._unanswered_since or now
+            if now - self._unanswered_since >= HEARD_SECONDS:
+                raise RunFailed(f"{words[1]}.")
         if stopped := self._group.stopped(self._time_limit + HEARD_SECONDS, deadline - seconds):
             raise RunFailed(
                 f"process {stopped} is stopped and has not gone on within {self._time_limit:g} s: something suspends "
@@ -292,6 +299,7 @@ class Session:
 _CHANGED = re.compile(r'.\{"type":"')
 _KILLED_RANK = re.compile(r"(?:exited on |\()signal (\d+)\b")
 """What Open MPI's and MPICH's launchers say of a rank that a signal has ended."""
+_UNANSWERED = re.compile(r"chiplog-probe: (rank \d+: rank \d+ has not answered within \S+ s)")
 _OWN_WORDS = re.compile(r"chiplog-probe: (rank \d+: )?(.+)")
 
 

@@ -22,7 +22,7 @@ from chiplog.quoting import for_terminal
 MPI = "mpi"
 LEAST_TIME_LIMIT = 0.1
 MOST_TIME_LIMIT = 86400.0
-MPI_MARGIN_SECONDS = 1.0
+MPI_MARGIN_SECONDS = 0.5
 """What a record may take beyond its budget and the time limit where calls of an MPI wait, which have no limit."""
 
 
