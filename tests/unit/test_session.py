@@ -137,7 +137,9 @@ def test_a_silent_probe_ends_in_a_bounded_time() -> None:
 
 def test_a_rank_that_waits_in_vain_is_believed_while_rank_0_is_silent() -> None:
     words = "chiplog-probe: rank 3: rank 0 has not answered within 0.5 s"
-    with probe(f"say(header); read(); print({words!r}, file=sys.stderr, flush=True); read()") as run:
+    with probe(
+        f"say(header); read(); print({words!r}, file=sys.stderr, flush=True); read()"
+    ) as run:
         began = time.monotonic()
         with pytest.raises(RunFailed, match=r"^rank 3: rank 0 has not answered within 0\.5 s\.$"):
             run.measure(REQUEST)
