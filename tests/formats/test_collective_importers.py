@@ -28,11 +28,12 @@ from chiplog.dataset.importers import import_file
 from chiplog.dataset.run_file import read_run
 from chiplog.dataset.series import Dataset
 from chiplog.errors import CorruptFile, UsageError
-from chiplog.fit.fitting import fit_each, models_for
+from chiplog.fit.fitting import fit_all, models_for
+from chiplog.fit.request import FitRequest
 
 
 def nothing_takes_them_for_ping_pongs(run: Dataset) -> bool:
-    return not fit_each(run, models_for(run), replicates=2).fits
+    return not fit_all(run, FitRequest(models_for(run), replicates=2)).fits
 
 
 def test_gpcnet_keeps_isolated_and_congested_tests_apart(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from chiplog.fit.left_out import LeftOut
+from chiplog.fit.request import LeftOut
 from chiplog.fit.result import Change, FitError, Parameter, Segment
 from chiplog.plan.plan import WARM_UP
 from chiplog.report import TargetReport

@@ -54,7 +54,7 @@ def compare(
     from chiplog.compare.result import ModelRows, comparison_to_json
     from chiplog.dataset.parts import one_part
     from chiplog.dataset.run_file import read_run
-    from chiplog.fit.left_out import left_out_lines
+    from chiplog.fit.request import left_out_lines
 
     if other is not None:
         _only_for(

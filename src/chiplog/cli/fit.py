@@ -44,18 +44,17 @@ def fit(
     from chiplog.dataset.parts import part_or_target
     from chiplog.dataset.run_file import read_run
     from chiplog.errors import UsageError
-    from chiplog.fit.fitting import fit_each, models_for
-    from chiplog.fit.left_out import left_out_lines
+    from chiplog.fit.fitting import fit_all, models_for
+    from chiplog.fit.request import FitRequest, left_out_lines
 
     dataset = part_or_target(read_run(run), target)
-    fitted = fit_each(
-        dataset, names(model, "--model"), method=method, statistic=statistic, seed=seed
-    )
-    for line in left_out_lines(fitted.left_out):
+    request = FitRequest(names(model, "--model"), method, statistic=statistic, seed=seed)
+    outcome = fit_all(dataset, request)
+    for line in left_out_lines(outcome.left_out):
         note(line)
-    fits = fitted.fits
+    fits = outcome.fits
     if not fits:
-        suited = fit_each(dataset, models_for(dataset), replicates=2).fits
+        suited = fit_all(dataset, FitRequest(models_for(dataset), replicates=2)).fits
         others = ", ".join(dict.fromkeys(suited_fit.model for suited_fit in suited))
         raise UsageError(
             f"--model: {model} can't be fitted to this run; it accepts {others}."

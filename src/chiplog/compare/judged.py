@@ -12,10 +12,10 @@ from chiplog.dataset.series import Dataset, Series
 from chiplog.fit.caution import without_cold_start
 from chiplog.fit.changes.detect.observed import GRID
 from chiplog.fit.choice import of_pairs
-from chiplog.fit.left_out import LeftOut
 from chiplog.fit.one_to_many.fitting import round_trip_points
 from chiplog.fit.predictions.predictor import HALF_ROUND_TRIP, MeasuredPoints, measured_points
 from chiplog.fit.quantities.measured import MeasuredSeries, is_round_trip
+from chiplog.fit.request import LeftOut
 from chiplog.machine_state.main_state import in_one_state
 from chiplog.models.protocol import Model
 from chiplog.models.registry import MODELS, load_model

@@ -26,8 +26,7 @@ from chiplog.errors import UsageError
 from chiplog.fit.changes import find_changes
 from chiplog.fit.choice import of_pairs
 from chiplog.fit.estimates.parameters import is_fixed
-from chiplog.fit.fitting import Boundaries, fit_each
-from chiplog.fit.left_out import LeftOut
+from chiplog.fit.fitting import fit_all
 from chiplog.fit.part import like_the_fit
 from chiplog.fit.predictions.predictor import (
     HALF_ROUND_TRIP,
@@ -40,6 +39,7 @@ from chiplog.fit.predictions.predictor import (
 )
 from chiplog.fit.predictions.tables import count_numbers, has_tables
 from chiplog.fit.quantities.measured import REPLICATES, MeasuredSeries
+from chiplog.fit.request import Boundaries, FitRequest, LeftOut
 from chiplog.fit.result import FREE, Change, Fit, Segment
 from chiplog.machine_state.repeatability import repeatability
 from chiplog.machine_state.states import states_in
@@ -202,17 +202,12 @@ def judge_models(
         collected: dict[tuple[str, ...], list[_HeldOut]] = {}
         refused: dict[tuple[str, str | None], LeftOut] = {}
         for fold, (training, held) in enumerate(splits):
-            fitted = fit_each(
-                training,
-                names,
-                method=method,
-                boundaries=boundaries_left(training),
-                statistic=statistic,
-                seed=seed,
-                replicates=judgement.replicates,
+            request = FitRequest(
+                names, method, boundaries_left(training), statistic, seed, judgement.replicates
             )
-            refused |= {(omitted.model, omitted.method): omitted for omitted in fitted.left_out}
-            for fit in fitted.fits:
+            outcome = fit_all(training, request)
+            refused |= {(omitted.model, omitted.method): omitted for omitted in outcome.left_out}
+            for fit in outcome.fits:
                 key = (fit.model, fit.method, fit.operation, fit.posting)
                 collected.setdefault(key, []).append(_HeldOut(fold, fit, held))
         rows += [

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from chiplog.fit.left_out import LeftOut
+from chiplog.fit.request import LeftOut
 from chiplog.fit.result import FitError
 
 SCHEMA = "chiplog.comparison/1"

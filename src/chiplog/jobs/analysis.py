@@ -14,8 +14,8 @@ from chiplog.compare.postings import compare_postings
 from chiplog.compare.result import ModelRow
 from chiplog.dataset.series import Dataset
 from chiplog.fit.changes import find_changes
-from chiplog.fit.fitting import fit_each, models_for
-from chiplog.fit.left_out import LeftOut
+from chiplog.fit.fitting import fit_all, models_for
+from chiplog.fit.request import FitRequest, LeftOut
 from chiplog.fit.result import Change, Fit
 from chiplog.jobs.placement import placement_of
 from chiplog.report.input import ReportedChanges, TargetReport
@@ -32,19 +32,19 @@ def analyse(name: str, dataset: Dataset, *, raw_file: str | None = None) -> Targ
     dataset = _as_asked(dataset)
     series, consensus = _changes(dataset)
     method = None if _of_one_number_of_pairs(dataset) else ALL_METHODS
-    fitted = fit_each(dataset, models_for(dataset), method=method, boundaries=consensus)
+    outcome = fit_all(dataset, FitRequest(models_for(dataset), method, consensus))
     comparison, left_out = _comparison(dataset, consensus)
     return TargetReport(
         name=name,
         dataset=dataset,
-        fits=tuple(_with_held_out(fit, comparison) for fit in fitted.fits),
+        fits=tuple(_with_held_out(fit, comparison) for fit in outcome.fits),
         series_changes=series,
-        consensus=consensus or (fitted.fits[0].changes if fitted.fits else ()),
+        consensus=consensus or (outcome.fits[0].changes if outcome.fits else ()),
         comparison=comparison,
         placement=placement_of(dataset),
         postings=compare_postings(dataset.series),
         raw_files=(raw_file,) if raw_file else (),
-        left_out=tuple(dict.fromkeys((*fitted.left_out, *left_out))),
+        left_out=tuple(dict.fromkeys((*outcome.left_out, *left_out))),
     )
 
 

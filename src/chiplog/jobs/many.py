@@ -104,7 +104,7 @@ def with_many(
 
     The run files are `stem`-one_to_many.jsonl and `stem`-pairs.jsonl in `directory`.
     """
-    from chiplog.fit.left_out import LeftOut
+    from chiplog.fit.request import LeftOut
     from chiplog.jobs.analysis import analyse
     from chiplog.report.input import TargetReport
 

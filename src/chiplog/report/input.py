@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from chiplog.compare.postings import PostingPoint
 from chiplog.compare.result import ModelRow
 from chiplog.dataset.series import Dataset
-from chiplog.fit.left_out import LeftOut
+from chiplog.fit.request import LeftOut
 from chiplog.fit.result import Change, Cost, Fit
 
 

@@ -44,7 +44,6 @@ class Job:
     """Half round trips, gaps and overheads in seconds over the size in bytes, as the method measures them."""
     changes: tuple[Change, ...]
     """The protocol changes that are known."""
-    seed: int
     one_sided: bool
     """Has the receiver's CPU no part in the operation, so that o_r is 0?"""
     unlike_bytes: frozenset[int]
@@ -95,7 +94,7 @@ class Job:
     @property
     def rng(self) -> np.random.Generator:
         """Equal seeds give equal replicates, whatever was fitted before."""
-        return np.random.default_rng([self.seed, 1])
+        return np.random.default_rng([self.measured.seed, 1])
 
 
 @dataclass(frozen=True)

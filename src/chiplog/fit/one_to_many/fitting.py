@@ -63,13 +63,7 @@ def can_fit(model: Model, dataset: Dataset) -> bool:
 
 
 def fit_one_to_many(
-    model: Model,
-    measured: MeasuredSeries,
-    *,
-    operation: str,
-    transport: str,
-    seed: int,
-    warnings: Sequence[str] = (),
+    model: Model, measured: MeasuredSeries, operation: str, warnings: Sequence[str] = ()
 ) -> Fit:
     """The Fit of `model` to what was measured of one operation: one segment for all sizes, or one for each.
 
@@ -78,14 +72,54 @@ def fit_one_to_many(
     """
     pattern = judged_pattern(model)
     observed = observe_all(measured, operation, pattern)
-    sizes = [observation.message_bytes for observation in observed]
+    segments, draws, sentences = _segments(model, observed, pattern, measured.seed)
+    unjudged = Fit(
+        model=model.name,
+        method=ONE_TO_MANY,
+        transport=measured.transport,
+        operation=operation,
+        direction=model.direction,
+        statistic=measured.statistic,
+        segments=segments,
+        changes=(),
+        error=NOT_JUDGED,
+        cost=cost_of(measured.series, sorted(_used(observed, pattern))),
+        draws=draws,
+    )
+    predict = predictor(unjudged)
+    judged = [
+        observation.overheads if pattern == POSTS else observation.round_trips
+        for observation in observed
+    ]
+    errors = [relative_errors(predict, _points(pattern, over_peers)) for over_peers in judged]
+    error = summarise(*(np.concatenate(part) for part in zip(*errors, strict=True)))
+    latencies = [
+        curve
+        for observation in observed
+        if pattern == ROUND_TRIPS
+        for curve in latency_curves(model, observation, predict)
+    ]
+    shown = (_curve(kind, over, predict) for kind, over in _shown(model, observed, pattern))
+    return replace(
+        unjudged,
+        error=error,
+        curves=(*shown, *latencies),
+        warnings=(*warnings, *sentences, *bad_fit(error)),
+    )
+
+
+def _segments(
+    model: Model, observed: Sequence[ObservedToMany], pattern: str, seed: int
+) -> tuple[tuple[Segment, ...], dict[str, NDArray[np.float64]], tuple[str, ...]]:
+    """The segments, the draws of their parameters, and what a reader should know of them."""
     rng = np.random.default_rng([seed, 2])
-    estimator: PeersEstimator = load_reference(model.estimators[ONE_TO_MANY])
+    sizes = [observation.message_bytes for observation in observed]
     together = fit_sizes_together(model, observed, pattern, rng)
     estimates: list[Mapping[str, Estimate]]
     if together.estimates is not None:
         ranges, estimates = [(sizes[0], sizes[-1])], [together.estimates]
     else:
+        estimator: PeersEstimator = load_reference(model.estimators[ONE_TO_MANY])
         ranges = [(size, size) for size in sizes]
         estimates = [estimator(model, observation, rng) for observation in observed]
     segments = tuple(
@@ -94,8 +128,12 @@ def fit_one_to_many(
         )
         for limits, segment_estimates in zip(ranges, estimates, strict=True)
     )
-    warnings = (*warnings, *together.sentences)
-    used = frozenset(
+    return segments, _draws(estimates), tuple(together.sentences)
+
+
+def _used(observed: Sequence[ObservedToMany], pattern: str) -> frozenset[int]:
+    """The indices of the series that the model is fitted to."""
+    return frozenset(
         index
         for observation in observed
         for part in (
@@ -105,41 +143,6 @@ def fit_one_to_many(
         )
         for index in part.series
         if pattern == ROUND_TRIPS or part is observation.overheads.quantity
-    )
-    unjudged = Fit(
-        model=model.name,
-        method=ONE_TO_MANY,
-        transport=transport,
-        operation=operation,
-        direction=model.direction,
-        statistic=measured.statistic,
-        segments=segments,
-        changes=(),
-        error=NOT_JUDGED,
-        cost=cost_of(measured.series, sorted(used)),
-        warnings=tuple(warnings),
-        draws=_draws(estimates),
-    )
-    predict = predictor(unjudged)
-    judged = [
-        observation.overheads if pattern == POSTS else observation.round_trips
-        for observation in observed
-    ]
-    errors = [relative_errors(predict, _points(pattern, over_peers)) for over_peers in judged]
-    error = summarise(*(np.concatenate(part) for part in zip(*errors, strict=True)))
-    return replace(
-        unjudged,
-        error=error,
-        curves=(
-            *(_curve(kind, over, predict) for kind, over in _shown(model, observed, pattern)),
-            *(
-                curve
-                for observation in observed
-                if pattern == ROUND_TRIPS
-                for curve in latency_curves(model, observation, predict)
-            ),
-        ),
-        warnings=(*warnings, *bad_fit(error)),
     )
 
 

@@ -63,9 +63,8 @@ def fit_pairs(
     if table.seconds.size == 0:
         return ()
     pieces = find_pieces(table, boundaries, seed)
-    return tuple(
-        _fit_one(dataset, table, pieces, model, method, statistic, seed) for model, method in jobs
-    )
+    measured = MeasuredSeries(dataset, statistic, seed)
+    return tuple(_fit_model(dataset, measured, table, pieces, job) for job in jobs)
 
 
 @dataclass(frozen=True)
@@ -100,23 +99,67 @@ def find_pieces(
     return pieces
 
 
-def _fit_one(
+def _fit_model(
     dataset: Dataset,
+    measured: MeasuredSeries,
     table: PairTable,
     pieces: Sequence[PairsPiece],
-    model: Model,
-    method: str,
-    statistic: str,
-    seed: int,
+    job: tuple[Model, str],
 ) -> Fit:
+    """The fit of one model by its method, with its error over all points."""
+    model, method = job
     used = METHODS[method](table.pairs)
     if not np.any(used):
         numbers = ", ".join(map(str, np.unique(table.pairs).tolist()))
         raise UsageError(f"the run lacks series of one pair; it has those of {numbers} pairs.")
-    rng = np.random.default_rng([seed, 3])
+    rng = np.random.default_rng([measured.seed, 3])
     _refuse_one_number_of_pairs(model, table)
-    estimates = [_estimates(model, method, table.subset(used), piece, rng) for piece in pieces]
-    segments = tuple(
+    part = table.subset(used)
+    estimates = [_estimates(model, method, part, piece, rng) for piece in pieces]
+    limits = [before.last_bytes for before, after in pairwise(pieces) if after.border == "protocol"]
+    unjudged = replace(
+        _unjudged(dataset, table, model, used),
+        method=method,
+        statistic=measured.statistic,
+        segments=_segments(pieces, estimates),
+        changes=protocol_changes(table, limits),
+        warnings=(*_few_sizes(table, pieces), *_one_number_of_pairs(part.pairs)),
+        draws=_draws(estimates),
+    )
+    predict = predictor(unjudged)
+    error = summarise(*relative_errors(predict, round_trips(table)))
+    return replace(
+        unjudged,
+        error=error,
+        curves=_curves(measured, predict),
+        warnings=(*unjudged.warnings, *bad_fit(error)),
+        advice=_advice(model, unjudged.segments, table),
+    )
+
+
+def _unjudged(dataset: Dataset, table: PairTable, model: Model, used: NDArray[np.bool_]) -> Fit:
+    """What is known of a fit before its parameters are: of what it is made, and what that cost."""
+    indices = {id(series): index for index, series in enumerate(dataset.series)}
+    fitted = [series for series, chosen in zip(table.series, used, strict=True) if chosen]
+    first = table.series[0]
+    return Fit(
+        model=model.name,
+        method="",
+        transport=dataset.transport,
+        operation=first.operation,
+        direction=model.direction,
+        statistic="",
+        segments=(),
+        changes=(),
+        error=NOT_JUDGED,
+        cost=cost_of(dataset.series, [indices[id(series)] for series in fitted]),
+        between=first.between,
+        convention=first.direction,
+    )
+
+
+def _segments(pieces: Sequence[PairsPiece], estimates: Sequence[Estimates]) -> tuple[Segment, ...]:
+    return tuple(
         Segment(
             piece.first_bytes,
             piece.last_bytes,
@@ -125,48 +168,23 @@ def _fit_one(
         )
         for piece, segment_estimates in zip(pieces, estimates, strict=True)
     )
-    limits = [before.last_bytes for before, after in pairwise(pieces) if after.border == "protocol"]
-    draws = {
+
+
+def _draws(estimates: Sequence[Estimates]) -> dict[str, NDArray[np.float64]]:
+    return {
         f"{number}/{symbol}": estimate.draws
         for number, segment_estimates in enumerate(estimates)
         for symbol, estimate in segment_estimates.items()
         if estimate.draws.size
     }
-    indices = {id(series): index for index, series in enumerate(dataset.series)}
-    fitted = [series for series, chosen in zip(table.series, used, strict=True) if chosen]
-    unjudged = Fit(
-        model=model.name,
-        method=method,
-        transport=dataset.transport,
-        operation=table.series[0].operation,
-        direction=model.direction,
-        statistic=statistic,
-        segments=segments,
-        changes=protocol_changes(table, limits),
-        error=NOT_JUDGED,
-        cost=cost_of(dataset.series, [indices[id(series)] for series in fitted]),
-        between=table.series[0].between,
-        convention=table.series[0].direction,
-        warnings=(*_few_sizes(table, pieces), *_one_number_of_pairs(table.pairs[used])),
-        draws=draws,
-        advice=tuple(
-            sentence
-            for segment in segments
-            if (
-                sentence := advice(
-                    model, segment, table.within(segment.first_bytes, segment.last_bytes)
-                )
-            )
-        ),
+
+
+def _advice(model: Model, segments: Sequence[Segment], table: PairTable) -> tuple[str, ...]:
+    ranges = (
+        (segment, table.within(segment.first_bytes, segment.last_bytes)) for segment in segments
     )
-    predict = predictor(unjudged)
-    error = summarise(*relative_errors(predict, round_trips(table)))
-    return replace(
-        unjudged,
-        error=error,
-        curves=_curves(MeasuredSeries(dataset, statistic, seed), predict),
-        warnings=(*unjudged.warnings, *bad_fit(error)),
-    )
+    sentences = (advice(model, segment, part) for segment, part in ranges)
+    return tuple(sentence for sentence in sentences if sentence)
 
 
 def _refuse_one_number_of_pairs(model: Model, table: PairTable) -> None:

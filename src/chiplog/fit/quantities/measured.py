@@ -56,6 +56,7 @@ class MeasuredSeries:
         `scatter` is the relative standard deviation of a series with a single sample, as far as it is known.
         """
         self.series: Sequence[Series] = dataset.series
+        self.transport = dataset.transport
         self.statistic = statistic
         self.seed = seed
         self.is_scatter_known = scatter > 0.0

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from chiplog.compare.best import best_rows, most_points, predicts_enough, ranked
 from chiplog.compare.result import IN_SAMPLE, ModelRow
-from chiplog.fit.left_out import left_out_lines
+from chiplog.fit.request import left_out_lines
 from chiplog.fit.result import FitError
 from chiplog.fit.verdict import FAIR_MEDIAN
 from chiplog.report import format

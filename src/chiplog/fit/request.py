@@ -1,15 +1,32 @@
-"""Models that have nothing to say about a dataset: which, and what they would need.
+"""What is asked of a fit, and what comes of it: the fits, and the models that have nothing to say about a dataset.
 
 Whether a model can be fitted is decided in one place, by fitting it: whatever it lacks (round trips, a second size, a
-number of pairs) it refuses in a sentence, and `fit_each` keeps that sentence. Reports and comparisons print it.
+number of pairs) it refuses in a sentence, which the outcome keeps. Reports and comparisons print it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
-from chiplog.fit.result import Fit
+from chiplog.fit.quantities.measured import REPLICATES
+from chiplog.fit.result import Change, Fit
+
+Boundaries = Sequence[Change] | Sequence[int] | Literal["auto"] | None
+"""Protocol changes, or the last size in bytes before each; "auto" finds them, None means one protocol."""
+
+
+@dataclass(frozen=True)
+class FitRequest:
+    """Which models are fitted to a dataset, and how; see `chiplog.fit.fitting.fit`."""
+
+    models: Sequence[str] = ("loggp",)
+    method: str | None = None
+    boundaries: Boundaries = "auto"
+    statistic: str = "median"
+    seed: int = 0
+    replicates: int = REPLICATES
 
 
 @dataclass(frozen=True)
@@ -31,11 +48,20 @@ class LeftOut:
 
 
 @dataclass(frozen=True)
-class FitsMade:
+class FitOutcome:
     """The fits that could be made, and the models that were left out."""
 
-    fits: tuple[Fit, ...]
-    left_out: tuple[LeftOut, ...]
+    fits: tuple[Fit, ...] = ()
+    left_out: tuple[LeftOut, ...] = ()
+
+    @classmethod
+    def joined(cls, outcomes: Iterable[FitOutcome]) -> FitOutcome:
+        """All of several outcomes, in their order."""
+        parts = list(outcomes)
+        return cls(
+            tuple(fit for part in parts for fit in part.fits),
+            tuple(refusal for part in parts for refusal in part.left_out),
+        )
 
 
 def left_out_lines(left_out: Iterable[LeftOut]) -> tuple[str, ...]:
