@@ -1,4 +1,4 @@
-"""fabtests and ucx_perftest: what a number is, what the file does not say, and what is refused."""
+"""fabtests, ucx_perftest and qperf: what a number is, what the file does not say, and what is refused."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from needs import require_data
 from new_tools_files import (
     FI_PINGPONG,
     MACHINE_READABLE,
+    QPERF,
     RDM_BANDWIDTH,
     TAGGED_PINGPONG,
     UCX_CSV,
@@ -185,3 +186,37 @@ def test_several_threads_are_no_pair(tmp_path: Path) -> None:
     row = UCX_ROWS.partition("\n")[0]
     text = UCX_UNNAMED.replace("Final:", f"{row.replace('thread 0', 'thread 1')}\nFinal:")
     assert "several threads" in refused(tmp_path, "ucx-perftest", text)
+
+
+def test_a_latency_of_qperf_is_half_a_ping_pong_of_the_exact_size(tmp_path: Path) -> None:
+    run, notes = imported(tmp_path, "qperf", QPERF)
+    assert times(run) == [(1, 13.9), (4096, 1250.0), (1, 14.1), (8, 0.87)]
+    assert [(series.operation, series.launch) for series in run.series] == [
+        *(("send", 0), ("send", 0), ("send", 1), ("rdma-write", 0))
+    ]
+    assert {(series.pattern, series.direction) for series in run.series} == {
+        ("ping_pong", "one-way")
+    }
+    assert any("tcp_bw" in note for note in notes)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("    msg_size  =     1 bytes\n", "", "run qperf with -vu"),
+        ("13.9 us", "13.9 jiffies", "no time in ns, us, ms, sec"),
+        ("1 bytes", "1 lines", "no size in bytes"),
+        ("13.9 us", "1e400 us", "latency"),
+        ("time      =", "latency   =", "twice"),
+    ],
+)
+def test_qperf_without_what_it_takes_is_refused(
+    tmp_path: Path, old: str, new: str, said: str
+) -> None:
+    assert said in refused(tmp_path, "qperf", QPERF.replace(old, new, 1))
+
+
+def test_bandwidths_of_qperf_alone_are_refused_by_name(tmp_path: Path) -> None:
+    assert "tcp_bw is none of the ping-pongs" in refused(
+        tmp_path, "qperf", "tcp_bw:\n    bw  =  2.5 GB/sec\n"
+    )

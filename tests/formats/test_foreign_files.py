@@ -19,7 +19,6 @@ OUTPUTS = {
     "sockperf": "sockperf: == version #3.10 ==\nsockperf: Summary: Latency is 7.125 usec\n",
     "iperf3": "Connecting to host n2, port 5201\n[ ID] Interval           Transfer     Bitrate         Retr\n",
     "iperf": "Client connecting to n2, TCP port 5001\n[ ID] Interval       Transfer     Bandwidth\n",
-    "qperf": "tcp_lat:\n    latency  =  11.5 us\ntcp_bw:\n    bw  =  2.5 GB/sec\n",
     "netperf": "MIGRATED TCP REQUEST/RESPONSE TEST from 0.0.0.0 () port 0 AF_INET to n2 () port 0 AF_INET\n",
     "ping": "PING n2 (10.0.0.2) 56(84) bytes of data.\n64 bytes from n2 (10.0.0.2): icmp_seq=1 ttl=64 time=0.1 ms\n",
 }

@@ -284,5 +284,5 @@ def test_a_damaged_archive_is_imported_as_a_valid_run_or_refused_in_one_sentence
 
 SUMMARIES = (
     *("osu", "imb", "perftest", "netpipe", "nccl-tests", "mpigraph", "linktest"),
-    *("fabtests", "ucx-perftest", "gpcnet", "pico", "ompi-collectives-tuning"),
+    *("fabtests", "ucx-perftest", "qperf", "gpcnet", "pico", "ompi-collectives-tuning"),
 )

@@ -172,6 +172,24 @@ def pico_archive(files: dict[str, str], stamp: str = PICO_STAMP) -> bytes:
     return packed.getvalue()
 
 
+QPERF = """tcp_lat:
+    latency   =  13.9 us
+    msg_size  =     1 bytes
+    time      =     1 sec
+tcp_lat:
+    latency   =  1.25 ms
+    msg_size  =     4 KiB (4,096)
+    time      =     1 sec
+tcp_lat:
+    latency   =  14.1 us
+    msg_size  =     1 bytes
+rc_rdma_write_poll_lat:
+    latency   =  870 ns
+    msg_size  =    8 bytes
+tcp_bw:
+    bw        =  993 MB/sec
+    msg_size  =    4 KiB (4,096)
+"""
 NEW_FILES = (
     ("fabtests", TAGGED_PINGPONG + RDM_BANDWIDTH),
     ("fabtests", FI_PINGPONG),
@@ -179,6 +197,7 @@ NEW_FILES = (
     ("ucx-perftest", UCX_UNNAMED),
     ("ucx-perftest", UCX_TITLES + UCX_HEADER + UCX_ROWS + UCX_OLD),
     ("ucx-perftest", UCX_CSV),
+    ("qperf", QPERF),
     ("gpcnet", GPCNET),
     ("ompi-collectives-tuning", DETAIL),
     ("osu", ALLREDUCE + BARRIER),

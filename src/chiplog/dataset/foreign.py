@@ -26,7 +26,6 @@ TOOLS = {
     "sockperf": r"^sockperf: ",
     "iperf3": r"^iperf Done\.|^\[ *ID\] Interval +Transfer +Bitrate\b|\"version\":\s*\"iperf 3",
     "iperf": r"^\[ *ID\] Interval +Transfer +Bandwidth\b|^Client connecting to .*, (?:TCP|UDP) port \d+",
-    "qperf": r"^(?:tcp|udp|sctp|sdp|rds|rc|uc|ud|xrc|ver)_\w+:[ \t]*\r?\n[ \t]+\w+ +=",
     "netperf": r"^(?:MIGRATED |OMNI )?(?:TCP|UDP|SCTP|DG|STREAM)[ _][\w/ ]*(?:TEST|Send) (?:from|TEST)\b",
     "ping": r"^\d+ bytes from .*\b(?:icmp_)?seq=\d+",
     "nuttcp": r"^\s*[\d.]+ MB / +[\d.]+ (?:sec|real) = +[\d.]+ Mbps",

@@ -161,6 +161,7 @@ IMPORTERS: Registry[Importer] = Registry(
         "linktest",
         "fabtests",
         "ucx-perftest",
+        "qperf",
         "gpcnet",
         "pico",
         "ompi-collectives-tuning",
