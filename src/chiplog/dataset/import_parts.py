@@ -86,6 +86,18 @@ def launches_in_parts(
     return records, parts_warning(records)
 
 
+def launches_by_size(tables: Sequence[PartTable]) -> list[ImportedRecord]:
+    """The record of each table of one size; the same size of the same test and part again is another launch."""
+    launches: Counter[tuple[object, ...]] = Counter()
+    records = []
+    for table in tables:
+        series = table.records[0].series[0]
+        key = (series.pattern, series.operation, series.message_bytes, table.part)
+        records.append(replace(table.records[0], launch=launches[key], placement=table.part))
+        launches[key] += 1
+    return records
+
+
 def parts_warning(records: Sequence[ImportedRecord]) -> tuple[Mapping[str, object], ...]:
     """The warning that names the parts of a file with several."""
     names = list(dict.fromkeys(record.placement for record in records if record.placement))

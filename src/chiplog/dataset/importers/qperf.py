@@ -6,7 +6,8 @@
         time      =     1 sec
 
 A latency is the time of one way: the run's time over all messages both ways. It is a mean over the whole test. A test
-that is printed again with the same size is another launch. A bandwidth is that of a stream, whose messages end nowhere.
+that is printed again with the same size is another launch; tests over other protocols are parts. A bandwidth is that of
+a stream, whose messages end nowhere.
 
 Source: qperf 0.4.9 to 0.4.11, its output, and its manual on what each test does.
 """
@@ -14,12 +15,12 @@ Source: qperf 0.4.9 to 0.4.11, its output, and its manual on what each test does
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
 
+from chiplog.dataset.import_parts import PartTable, launches_by_size, named_in_full, parts_warning
 from chiplog.dataset.import_text import Skipped, clean_lines, lacks_value
 from chiplog.dataset.import_values import time, whole
 from chiplog.dataset.importer import (
@@ -77,18 +78,25 @@ def read(source: Source, options: Options) -> Imported:
                 f"{option} {given} does not fit: qperf's latencies are {held}; leave it out."
             )
     skipped = Skipped()
-    records: list[ImportedRecord] = []
-    launches: Counter[tuple[str, int]] = Counter()
+    tables: list[PartTable] = []
     for test in _tests(source, skipped):
         series = _series(test, skipped)
         if series is not None:
-            key = (test.name, series.message_bytes)
-            records.append(
-                ImportedRecord((series,), launch=launches[key], tag={"qperf": test.name})
-            )
-            launches[key] += 1
+            record = ImportedRecord((series,), tag={"qperf": test.name})
+            tables.append(PartTable((), test.where, None, _path(test.name), [record]))
+    records = launches_by_size(named_in_full(tables))
     skipped.refuse_if_empty(records)
-    return Imported(records, CONVENTION, warnings=skipped.warnings(), statistic="mean")
+    warnings = (*parts_warning(records), *skipped.warnings())
+    return Imported(records, CONVENTION, warnings=warnings, statistic="mean")
+
+
+def _path(test: str) -> str:
+    """What a test sends over: a file with several has a part for each.
+
+    >>> _path("tcp_lat"), _path("rc_rdma_write_poll_lat")
+    ('tcp', 'rc')
+    """
+    return test.partition("_")[0]
 
 
 def _tests(source: Source, skipped: Skipped) -> list[_QperfTest]:

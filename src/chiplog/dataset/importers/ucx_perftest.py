@@ -19,14 +19,15 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from chiplog.dataset.import_parts import (
     PartTable,
     buffers,
+    launches_by_size,
     named_in_full,
     parts_warning,
     unless_host,
@@ -134,7 +135,7 @@ def read(source: Source, options: Options) -> Imported:
         if record is not None:
             memory = buffers(table.about.send_memory, table.about.receive_memory)
             tables.append(PartTable((), table.where, unless_host(memory), memory, [record]))
-    records = _in_launches(named_in_full(tables))
+    records = launches_by_size(named_in_full(tables))
     file.skipped.refuse_if_empty(records)
     return Imported(
         records,
@@ -143,18 +144,6 @@ def read(source: Source, options: Options) -> Imported:
         statistic="mean",
         resolution_seconds=PRINTED_STEP_SECONDS,
     )
-
-
-def _in_launches(tables: Sequence[PartTable]) -> list[ImportedRecord]:
-    """The record of each table; the same size of the same test and part again is another launch."""
-    launches: Counter[tuple[object, ...]] = Counter()
-    records = []
-    for table in tables:
-        series = table.records[0].series[0]
-        key = (series.pattern, series.operation, series.message_bytes, table.part)
-        records.append(replace(table.records[0], launch=launches[key], placement=table.part))
-        launches[key] += 1
-    return records
 
 
 def _read_line(file: _UcxPerftestFile, line: str, where: Where) -> None:
