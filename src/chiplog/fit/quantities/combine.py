@@ -9,10 +9,13 @@ R. T. Birge, "The calculation of errors by the method of least squares", Phys. R
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
-from chiplog.fit.quantities.quantity import Quantity
 from chiplog.fit.quantities.value_intervals import student_factor
 
 HUBER = 2.0
@@ -22,91 +25,101 @@ MEDIAN_SQUARE = 0.4549
 LEAST_FREEDOM = 2
 """Degrees of freedom for the spread between launches, however few there are; 1 would give no interval at all."""
 
+Integers = NDArray[np.int64]
+Floats = NDArray[np.float64]
 
-def _starts(sizes: NDArray[np.int64]) -> NDArray[np.int64]:
-    return np.flatnonzero(np.concatenate(([True], sizes[1:] != sizes[:-1])))
+
+class Combined(NamedTuple):
+    """One value a size, its standard error and its replicates, shapes (sizes,), (sizes,) and (sizes, replicates)."""
+
+    value: Floats
+    sigma: Floats
+    draws: Floats
 
 
-def combine(
-    name: str,
-    sizes: NDArray[np.int64],
-    launches: NDArray[np.int64],
-    value: NDArray[np.float64],
-    draws: NDArray[np.float64],
-    sigma: NDArray[np.float64],
-    samples: NDArray[np.int64],
-    rounding: NDArray[np.float64],
-    used: frozenset[int],
-    rng: np.random.Generator,
-    *,
-    is_difference: bool = False,
-) -> Quantity:
-    """One value per size: Huber-weighted mean of the records, widened by their disagreement.
+@dataclass(frozen=True)
+class RecordValues:
+    """The values of records with what is known of each; the arrays have the shape (records,) and ascend in size."""
 
-    `samples` counts those of each record; `rounding` is the error of each record that the others have in common with
-    it, since they fell on the same steps of the clock.
-    """
-    starts = _starts(sizes)
-    counts = np.diff(np.append(starts, sizes.size))
-    group = np.repeat(np.arange(starts.size), counts)
-    error = np.maximum(sigma, 1e-15)
-    weight = error**-2.0
-    median = _medians(value, starts, counts)
-    disagreement = _disagreement(value, error, group, counts)
+    sizes: Integers
+    launches: Integers
+    value: Floats
+    draws: Floats
+    """Bootstrap replicates, shape (records, replicates)."""
+    sigma: Floats
+    rounding: Floats
+    """The error that the others have in common with it, since they fell on the same steps of the clock."""
+    samples: Integers
+    """How many each record has."""
+
+    @cached_property
+    def starts(self) -> NDArray[np.intp]:
+        """Where the records of each size begin, shape (sizes,)."""
+        return np.flatnonzero(np.concatenate(([True], self.sizes[1:] != self.sizes[:-1])))
+
+    @cached_property
+    def counts(self) -> NDArray[np.intp]:
+        """How many records each size has."""
+        return np.diff(np.append(self.starts, self.sizes.size))
+
+    @cached_property
+    def group(self) -> NDArray[np.intp]:
+        """The number of each record's size, from 0."""
+        return np.repeat(np.arange(self.starts.size), self.counts)
+
+    @cached_property
+    def error(self) -> Floats:
+        """`sigma`, never 0."""
+        return np.maximum(self.sigma, 1e-15)
+
+    def total(self, values: Floats) -> Floats:
+        """The sums over the records of each size, shape (sizes,)."""
+        return np.asarray(np.add.reduceat(values, self.starts))
+
+
+def combine(records: RecordValues, rng: np.random.Generator) -> Combined:
+    """One value per size: Huber-weighted mean of the records, widened by their disagreement."""
+    group = records.group
+    disagreement = _disagreement(records)
     spread = max(disagreement, 1.0)
-    wider = student_factor(sizes.size - starts.size) if disagreement > 1.0 else 1.0
-    z = np.abs(value - median[group]) / (error * spread)
-    weight *= np.where(counts[group] > 2, HUBER / np.maximum(z, HUBER), 1.0)
-    share = weight / np.add.reduceat(weight, starts)[group]
-    combined = np.add.reduceat(share * value, starts)
-    deviation = wider * spread * (draws - value[:, None])
-    replicates = combined[:, None] + np.add.reduceat(share[:, None] * deviation, starts, axis=0)
-    replicates += _launch_shifts(
-        sizes, launches, value, combined, share, error * spread, starts, rng, draws.shape[1]
-    )
-    sigma_combined = spread * np.sqrt(np.add.reduceat((share * error) ** 2, starts))
-    common = np.minimum.reduceat(rounding, starts)
-    missing = np.sqrt(np.maximum(common**2 - sigma_combined**2, 0.0))
+    error = records.error * spread
+    weight = records.error**-2.0
+    z = np.abs(records.value - _medians(records)[group]) / error
+    weight *= np.where(records.counts[group] > 2, HUBER / np.maximum(z, HUBER), 1.0)
+    share = weight / records.total(weight)[group]
+    value = records.total(share * records.value)
+    wider = student_factor(group.size - value.size) if disagreement > 1.0 else 1.0
+    deviation = wider * spread * (records.draws - records.value[:, None])
+    draws = value[:, None] + np.add.reduceat(share[:, None] * deviation, records.starts, axis=0)
+    draws += _launch_shifts(records, share, error, rng)
+    sigma = spread * np.sqrt(records.total((share * records.error) ** 2))
+    common = np.minimum.reduceat(records.rounding, records.starts)
+    missing = np.sqrt(np.maximum(common**2 - sigma**2, 0.0))
     if np.any(missing):
-        replicates += missing[:, None] * rng.standard_normal(replicates.shape)
-        sigma_combined = np.maximum(sigma_combined, common)
-    return Quantity(
-        name,
-        sizes[starts],
-        combined,
-        sigma_combined,
-        replicates,
-        used,
-        np.add.reduceat(samples, starts),
-        is_difference,
-    )
+        draws += missing[:, None] * rng.standard_normal(draws.shape)
+        sigma = np.maximum(sigma, common)
+    return Combined(value, sigma, draws)
 
 
-def _medians(
-    value: NDArray[np.float64], starts: NDArray[np.int64], counts: NDArray[np.int64]
-) -> NDArray[np.float64]:
-    """The median of each group of neighbouring values, shape of `starts`."""
-    group = np.repeat(np.arange(starts.size), counts)
-    ordered = value[np.lexsort((value, group))]
-    low, high = starts + (counts - 1) // 2, starts + counts // 2
+def _medians(records: RecordValues) -> Floats:
+    """The median of the records of each size, shape (sizes,)."""
+    ordered = records.value[np.lexsort((records.value, records.group))]
+    low = records.starts + (records.counts - 1) // 2
+    high = records.starts + records.counts // 2
     return np.asarray(0.5 * (ordered[low] + ordered[high]))
 
 
-def _disagreement(
-    value: NDArray[np.float64],
-    error: NDArray[np.float64],
-    group: NDArray[np.int64],
-    counts: NDArray[np.int64],
-) -> float:
+def _disagreement(records: RecordValues) -> float:
     """By which factor records of one size differ more than their samples say, over all sizes.
 
     A few wild records are bounded; where most differ by so much, the median of the squares says how much that is.
     """
+    group, counts = records.group, records.counts
     several = counts[group] > 1
     if not np.any(several):
         return 1.0
-    mean = np.bincount(group, value) / counts
-    z = (value - mean[group])[several] / error[several]
+    mean = np.bincount(group, records.value) / counts
+    z = (records.value - mean[group])[several] / records.error[several]
     z *= np.sqrt(counts[group][several] / (counts[group][several] - 1.0))
     square = float(np.mean(np.minimum(z**2, WORST_Z**2)))
     if square > HUBER**2:
@@ -115,35 +128,26 @@ def _disagreement(
 
 
 def _launch_shifts(
-    sizes: NDArray[np.int64],
-    launches: NDArray[np.int64],
-    value: NDArray[np.float64],
-    combined: NDArray[np.float64],
-    share: NDArray[np.float64],
-    error: NDArray[np.float64],
-    starts: NDArray[np.int64],
-    rng: np.random.Generator,
-    replicates: int,
-) -> NDArray[np.float64] | float:
+    records: RecordValues, share: Floats, error: Floats, rng: np.random.Generator
+) -> Floats | float:
     """Replicates of the shift that whole launches have, shape (sizes, replicates).
 
     A multiplier bootstrap over launches: each replicate adds the launches' deviations with random weights of
     Student's t, since there are few launches. What the launches differ by through noise within them is taken off,
     as the samples' replicates carry that.
     """
-    names = np.unique(launches)
+    names, replicates = np.unique(records.launches), records.draws.shape[1]
     if names.size < 2:
         return 0.0
-    group = np.repeat(np.arange(starts.size), np.diff(np.append(starts, sizes.size)))
-    shift = np.zeros((names.size, starts.size))
+    combined = records.total(share * records.value)
+    shift = np.zeros((names.size, combined.size))
     excess = 0.0
     for row, launch in enumerate(names):
-        in_launch = launches == launch
-        weight = np.bincount(group[in_launch], share[in_launch], starts.size)
-        mean = np.bincount(group[in_launch], share[in_launch] * value[in_launch], starts.size)
-        noise = np.bincount(
-            group[in_launch], (share[in_launch] * error[in_launch]) ** 2, starts.size
-        )
+        chosen = records.launches == launch
+        group, of_launch = records.group[chosen], share[chosen]
+        weight = np.bincount(group, of_launch, combined.size)
+        mean = np.bincount(group, of_launch * records.value[chosen], combined.size)
+        noise = np.bincount(group, (of_launch * error[chosen]) ** 2, combined.size)
         present = weight > 0
         shift[row, present] = mean[present] / weight[present] - combined[present]
         variance = noise[present] / weight[present] ** 2

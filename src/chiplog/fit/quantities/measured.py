@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from chiplog.dataset.delays import short_delays
 from chiplog.dataset.series import Dataset, Series
-from chiplog.fit.quantities.combine import combine
+from chiplog.fit.quantities.combine import RecordValues, combine
 from chiplog.fit.quantities.location import Locations, locate
 from chiplog.fit.quantities.quantity import Quantity, empty_quantity
 from chiplog.fit.quantities.value_intervals import order_statistics
@@ -115,31 +115,20 @@ class MeasuredSeries:
         ordered = sorted(entries, key=lambda entry: entry.message_bytes)
         if not ordered:
             return empty_quantity(name, self.replicates)
-        value, draws, sigma, rounding = self._evaluate(ordered)
-        sizes = np.array([entry.message_bytes for entry in ordered], dtype=np.int64)
-        launches = np.array([entry.launch for entry in ordered], dtype=np.int64)
-        used = frozenset(index for entry in ordered for index, _ in entry.terms)
-        samples = np.array(
-            [min(int(self.at.samples[index]) for index, _ in entry.terms) for entry in ordered],
-            dtype=np.int64,
-        )
-        combined = combine(
-            name,
-            sizes,
-            launches,
-            value,
-            draws,
-            sigma,
-            samples,
-            rounding,
-            used,
-            self._rng_of(name),
-            is_difference=any(len(entry.terms) > 1 or entry.constant for entry in ordered),
-        )
-        return replace(
-            combined,
+        records = self._evaluate(ordered)
+        combined = combine(records, self._rng_of(name))
+        is_difference = any(len(entry.terms) > 1 or entry.constant for entry in ordered)
+        return Quantity(
+            name=name,
+            message_bytes=records.sizes[records.starts],
+            value=combined.value,
+            sigma=combined.sigma,
+            draws=combined.draws,
+            series=frozenset(index for entry in ordered for index, _ in entry.terms),
+            samples=np.add.reduceat(records.samples, records.starts),
+            is_difference=is_difference,
             is_scatter_known=self.is_scatter_known,
-            order_statistics=None if combined.is_difference else self._order_statistics(ordered),
+            order_statistics=None if is_difference else self._order_statistics(ordered),
         )
 
     def _order_statistics(self, entries: Sequence[RecordValue]) -> NDArray[np.float64] | None:
@@ -159,9 +148,8 @@ class MeasuredSeries:
         """Equal seeds give a quantity equal replicates, whatever else was asked for before."""
         return np.random.default_rng([self.seed, zlib.crc32(name.encode())])
 
-    def _evaluate(
-        self, entries: Sequence[RecordValue]
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    def _evaluate(self, entries: Sequence[RecordValue]) -> RecordValues:
+        """The value of each entry with its replicates and errors."""
         width = max(len(entry.terms) for entry in entries)
         index = np.zeros((len(entries), width), dtype=np.int64)
         factor = np.zeros((len(entries), width))
@@ -179,7 +167,16 @@ class MeasuredSeries:
             draws += weight[:, None] * self._draws[where]
             variance += (weight * sigma[where]) ** 2
             rounded += (weight * self.at.rounding[where]) ** 2
-        return value, draws, np.sqrt(variance), np.sqrt(rounded)
+        samples = [min(int(self.at.samples[term]) for term, _ in entry.terms) for entry in entries]
+        return RecordValues(
+            sizes=np.array([entry.message_bytes for entry in entries], dtype=np.int64),
+            launches=np.array([entry.launch for entry in entries], dtype=np.int64),
+            value=value,
+            draws=draws,
+            sigma=np.sqrt(variance),
+            rounding=np.sqrt(rounded),
+            samples=np.array(samples, dtype=np.int64),
+        )
 
 
 def _without_clock(
