@@ -100,6 +100,21 @@ def _check_change(fields: Fields) -> None:
     fields.real_or_none("crossing_bytes")
 
 
+@dataclass(frozen=True)
+class _RecordFacts:
+    """What the series of one record have in common."""
+
+    record_id: int
+    visit: int
+    launch: int
+    elapsed_seconds: float
+    placement_seconds: float | None
+    reference: Reference | None
+    placement: str | None
+    tag: Mapping[str, object]
+    counters: Mapping[str, int]
+
+
 def record_series(members: Mapping[str, object], where: Where) -> tuple[Series, ...]:
     """The series of one record line.
 
@@ -107,40 +122,38 @@ def record_series(members: Mapping[str, object], where: Where) -> tuple[Series, 
     without a sample beyond its warm-up, as an interrupted one may be, has empty `seconds`.
     """
     fields = Fields(members, where)
-    record_id, elapsed_ns = fields.integers("id", "elapsed_ns")
-    visit, launch = fields.integer("visit", default=0), fields.integer("launch", default=0)
-    fields.integer("started_ns", default=0)
-    elapsed_seconds = elapsed_ns * 1e-9
-    placement_ns = fields.number_or_none("placement_ns")
-    reference = _reference(fields) if members.get("reference") is not None else None
-    placement = fields.text_or_none("placement")
-    if "payload" in members:
-        fields.text("payload", among=PAYLOADS)
-    if "stopped" in members:
-        fields.text("stopped", among=STOPPED)
-    fields.number_or_none("relative_half_width")
-    tag = fields.mapping("tag")
-    counters = _counters(fields) if "counters" in members else {}
+    record = _record_facts(fields)
     parts = fields.objects("series")
     batches = [part.integer("batch", minimum=1, default=1) for part in parts]
     operations = list(map(_operation_seconds, parts, batches))
     shares = _shares(operations, batches)
     return tuple(
-        _series(
-            part,
-            seconds,
-            batch=batch,
-            elapsed_seconds=elapsed_seconds * share,
-            placement_seconds=None if placement_ns is None else placement_ns * 1e-9,
-            reference=reference,
-            record_id=record_id,
-            visit=visit,
-            launch=launch,
-            tag=tag,
-            placement=placement,
-            counters=counters,
-        )
+        _series(record, part, seconds, batch, record.elapsed_seconds * share)
         for part, seconds, batch, share in zip(parts, operations, batches, shares, strict=True)
+    )
+
+
+def _record_facts(fields: Fields) -> _RecordFacts:
+    record_id, elapsed_ns = fields.integers("id", "elapsed_ns")
+    visit, launch = fields.integer("visit", default=0), fields.integer("launch", default=0)
+    fields.integer("started_ns", default=0)
+    placement_ns = fields.number_or_none("placement_ns")
+    reference = _reference(fields) if fields.members.get("reference") is not None else None
+    placement = fields.text_or_none("placement")
+    for name, words in (("payload", PAYLOADS), ("stopped", STOPPED)):
+        if name in fields.members:
+            fields.text(name, among=words)
+    fields.number_or_none("relative_half_width")
+    return _RecordFacts(
+        record_id=record_id,
+        visit=visit,
+        launch=launch,
+        elapsed_seconds=elapsed_ns * 1e-9,
+        placement_seconds=None if placement_ns is None else placement_ns * 1e-9,
+        reference=reference,
+        placement=placement,
+        tag=fields.mapping("tag"),
+        counters=_counters(fields) if "counters" in fields.members else {},
     )
 
 
@@ -220,19 +233,11 @@ def _shares(operations: list[NDArray[np.float64]], batches: list[int]) -> list[f
 
 
 def _series(
+    record: _RecordFacts,
     part: Fields,
     seconds: NDArray[np.float64],
-    *,
     batch: int,
     elapsed_seconds: float,
-    placement_seconds: float | None,
-    reference: Reference | None,
-    record_id: int,
-    visit: int,
-    launch: int,
-    tag: Mapping[str, object],
-    placement: str | None,
-    counters: Mapping[str, int],
 ) -> Series:
     message_bytes, messages, bytes_sent = part.integers("message_bytes", "messages", "bytes")
     warmup = part.integer("warmup", default=0)
@@ -247,22 +252,22 @@ def _series(
         train=part.integer("train", minimum=1),
         delay_seconds=part.number("delay_ns") / 1e9,
         batch=batch,
-        launch=launch,
-        visit=visit,
-        record_id=record_id,
-        placement_seconds=placement_seconds,
-        reference=reference,
+        launch=record.launch,
+        visit=record.visit,
+        record_id=record.record_id,
+        placement_seconds=record.placement_seconds,
+        reference=record.reference,
         messages=messages,
         bytes_sent=bytes_sent,
         elapsed_seconds=elapsed_seconds,
         warmup_seconds=seconds[:warmup],
         seconds=seconds[warmup:],
-        tag=tag,
+        tag=record.tag,
         pairs=part.integer("pairs", minimum=1, default=1),
         peers=part.integer("peers", minimum=1, default=1),
-        placement=placement,
+        placement=record.placement,
         between=part.two_texts_or_none("between"),
-        counters=counters,
+        counters=record.counters,
         round=part.integer("round") if "round" in part.members else None,
         at_once=part.integer("at_once", default=1) != 0,
         by_pair=_by_pair(part, batch, warmup),
