@@ -79,7 +79,7 @@ def test_a_change_read_off_the_grid_is_looked_for_in_what_is_left(searches: list
 
 def test_changes_are_found_once_for_all_folds_and_models(searches: list[Dataset]) -> None:
     run = dataset(256, 512)
-    rows = compare_models(run, ("hockney", "loggp"), folds=5)
+    rows = compare_models(run, ("hockney", "loggp"), hold_out=5)
     assert len(searches) == 1
     assert {row.error.points for row in rows} == {len(SIZES)}
 

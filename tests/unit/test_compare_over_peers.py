@@ -68,7 +68,7 @@ def test_held_out_peers_do_not_reach_the_fit() -> None:
 
 
 def test_folds_hold_out_every_number_of_peers_once() -> None:
-    rows = by_model(compare_models(run(), ("logfp",), folds=4))
+    rows = by_model(compare_models(run(), ("logfp",), hold_out=4))
     assert rows["logfp"].error.points == 16
     assert rows["logfp"].error.mean_relative < 0.03
     assert rows["logfp"].held_out == "each of 4 folds of numbers of peers in turn"

@@ -47,7 +47,7 @@ def test_max_rate_predicts_more_pairs_than_it_saw_and_postal_does_not() -> None:
 
 
 def test_folds_hold_out_every_size_and_number_of_pairs_once() -> None:
-    rows = by_model(compare_models(dataset(), MODELS, folds=3))
+    rows = by_model(compare_models(dataset(), MODELS, hold_out=3))
     assert {row.error.points for row in rows.values()} == {2 * 6 * 16}
     assert rows["max-rate"].error.mean_relative < 0.03
     assert rows["max-rate"].held_out == "each of 3 folds of sizes and pairs in turn"
@@ -65,7 +65,7 @@ def test_held_out_pairs_do_not_reach_the_fit() -> None:
 def test_both_kinds_of_models_are_judged_each_on_its_own_points() -> None:
     one_pair = synthetic_dataset([Piece(None, LOGGP)], size_grid(4096), samples=3, visits=1)
     both = replace(one_pair, series=(*one_pair.series, *dataset().series))
-    rows = by_model(compare_models(both, ("hockney", "max-rate"), folds=3, boundaries=None))
+    rows = by_model(compare_models(both, ("hockney", "max-rate"), hold_out=3, boundaries=None))
     assert rows["hockney"].held_out == "each of 3 folds of sizes in turn"
     assert rows["hockney"].error.points == len(size_grid(4096))
     assert rows["max-rate"].error.points == 2 * 6 * 16
@@ -88,8 +88,8 @@ def test_two_runs_are_compared_for_each_number_of_pairs() -> None:
     [
         ({"hold_out": "pairs>16"}, "holds out no point of the pattern pairs; they have 1 to 16"),
         ({"hold_out": "pairs>0"}, "leaves no point"),
-        ({"folds": 1}, "it accepts 2 to 16"),
-        ({"folds": 17}, "it accepts 2 to 16"),
+        ({"hold_out": 1}, "it accepts 2 to 16"),
+        ({"hold_out": 17}, "it accepts 2 to 16"),
     ],
 )
 def test_what_cannot_be_held_out_is_said(options: dict[str, object], sentence: str) -> None:

@@ -91,8 +91,11 @@ def _models(
 ) -> ModelRows:
     from chiplog.compare.models import judge_models, nothing_to_compare
 
+    if hold_out is not None and folds is not None:
+        raise UsageError("--hold-out and --folds exclude each other; give one of them.")
     chosen = None if models is None else names(models, "--models")
-    judged = judge_models(dataset, chosen, hold_out=hold_out, folds=folds, method=method)
+    held_out = folds if hold_out is None else hold_out
+    judged = judge_models(dataset, chosen, hold_out=held_out, method=method)
     if not judged.rows and chosen is not None:
         raise nothing_to_compare(dataset, judged)
     if not judged.rows and not judged.left_out:

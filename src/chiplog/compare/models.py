@@ -81,17 +81,17 @@ class _Judgement:
             self._asked[key] = self.points(found, held, statistic)
         return self._asked[key]
 
-    def splits(self, hold_out: str | None, folds: int | None) -> tuple[str, list[Split]]:
-        """What is held out, in words, and the splits: one by the expression, or one for each fold.
+    def splits(self, hold_out: str | int | None) -> tuple[str, list[Split]]:
+        """What is held out, in words, and the splits: one by the expression, or one for each of so many folds.
 
         By default there are as many folds as there can be, five at most; none are held out where two are too many.
         """
-        if hold_out is not None:
+        if isinstance(hold_out, str):
             return hold_out, [self.held_out(self.dataset, hold_out)]
         most = self.most_folds(self.dataset)
-        if folds is None and most < 2:
+        if hold_out is None and most < 2:
             return "", [(self.dataset, self.dataset)]
-        count = min(DEFAULT_FOLDS, most) if folds is None else folds
+        count = min(DEFAULT_FOLDS, most) if hold_out is None else hold_out
         label = f"each of {count} folds of {self.dealt} in turn"
         return label, self.folds(self.dataset, count)
 
@@ -126,12 +126,10 @@ def compare_models(
     dataset: Dataset,
     models: Sequence[str] | None = None,
     *,
-    hold_out: str | None = None,
-    folds: int | None = None,
+    hold_out: str | int | None = None,
     method: str | None = None,
     boundaries: Boundaries = "auto",
     statistic: str = "median",
-    seed: int = 0,
 ) -> tuple[ModelRow, ...]:
     """The rows of `judge_models`: a model that has nothing to say has none.
 
@@ -141,11 +139,9 @@ def compare_models(
         dataset,
         models,
         hold_out=hold_out,
-        folds=folds,
         method=method,
         boundaries=boundaries,
         statistic=statistic,
-        seed=seed,
     )
     if not judged.rows:
         raise nothing_to_compare(dataset, judged)
@@ -164,19 +160,17 @@ def judge_models(
     dataset: Dataset,
     models: Sequence[str] | None = None,
     *,
-    hold_out: str | None = None,
-    folds: int | None = None,
+    hold_out: str | int | None = None,
     method: str | None = None,
     boundaries: Boundaries = "auto",
     statistic: str = "median",
-    seed: int = 0,
 ) -> ModelRows:
     """The error of each model on half round trips, or round trips to many peers, that it was not fitted to.
 
     `models` None takes all that describe something in the dataset. `hold_out` is an expression
-    (`message_bytes>65536`, `peers>8`, `pairs>8`); else the sizes are dealt out to `folds` folds, each held out in turn,
-    and the errors of all folds make one row. By default there are 5, or as many as there are points for; where even
-    two are too many, models are judged on the points that they were fitted to, and the rows say so. Fits know the
+    (`message_bytes>65536`, `peers>8`, `pairs>8`), or the number of folds that the sizes are dealt out to, each held out
+    in turn; the errors of all folds make one row. By default there are 5, or as many as there are points for; where
+    even two are too many, models are judged on the points that they were fitted to, and the rows say so. Fits know the
     protocol changes that are certain without what is held out (`changes_left`); `boundaries` are those of the whole
     dataset, which "auto" finds.
 
@@ -190,36 +184,35 @@ def judge_models(
     Raises UsageError for an expression that can't be read, holds out nothing or leaves too little, and for an unknown
     model or method.
     """
-    if hold_out is not None and folds is not None:
-        raise UsageError("--hold-out and --folds exclude each other; give one of them.")
     dataset = replace(dataset, states=states_in(dataset))
     chosen = default_models(dataset) if models is None else models
+    expression = hold_out if isinstance(hold_out, str) else None
+    judgements, left_out = _judgements(dataset, chosen, expression)
     rows: list[ModelRow] = []
-    judgements, left_out = _judgements(dataset, chosen, hold_out)
     for names, judgement in judgements:
-        label, splits = judgement.splits(hold_out, folds)
-        boundaries_left = judgement.boundaries(boundaries)
-        collected: dict[tuple[str, ...], list[_HeldOut]] = {}
-        refused: dict[tuple[str, str | None], LeftOut] = {}
-        for fold, (training, held) in enumerate(splits):
-            request = FitRequest(
-                names, method, boundaries_left(training), statistic, seed, judgement.replicates
-            )
-            outcome = fit_all(training, request)
-            refused |= {(omitted.model, omitted.method): omitted for omitted in outcome.left_out}
-            for fit in outcome.fits:
-                key = (fit.model, fit.method, fit.operation, fit.posting)
-                collected.setdefault(key, []).append(_HeldOut(fold, fit, held))
-        rows += [
-            replace(
-                _row(judgement, label, fits, statistic),
-                patterns=_described(dataset, fits[0].fit.model),
-            )
-            for fits in collected.values()
-        ]
-        judged = {(row.model, row.method) for row in rows}
-        left_out += [omitted for key, omitted in refused.items() if key not in judged]
-    return ModelRows(tuple(rows), tuple(left_out))
+        request = FitRequest(names, method, boundaries, statistic, replicates=judgement.replicates)
+        judged = _judged(judgement, request, hold_out)
+        rows += judged.rows
+        known = {(row.model, row.method) for row in rows}
+        left_out += [row for row in judged.left_out if (row.model, row.method) not in known]
+    described = (replace(row, patterns=_described(dataset, row.model)) for row in rows)
+    return ModelRows(tuple(described), tuple(left_out))
+
+
+def _judged(judgement: _Judgement, request: FitRequest, hold_out: str | int | None) -> ModelRows:
+    """The rows of the models of `request`, and those that one fold or another left out, each once."""
+    label, splits = judgement.splits(hold_out)
+    boundaries_left = judgement.boundaries(request.boundaries)
+    by_model: dict[tuple[str, ...], list[_HeldOut]] = {}
+    refused: dict[tuple[str, str | None], LeftOut] = {}
+    for fold, (training, held) in enumerate(splits):
+        outcome = fit_all(training, replace(request, boundaries=boundaries_left(training)))
+        refused |= {(refusal.model, refusal.method): refusal for refusal in outcome.left_out}
+        for fit in outcome.fits:
+            key = (fit.model, fit.method, fit.operation, fit.posting)
+            by_model.setdefault(key, []).append(_HeldOut(fold, fit, held))
+    rows = (_row(judgement, label, fits, request.statistic) for fits in by_model.values())
+    return ModelRows(tuple(rows), tuple(refused.values()))
 
 
 def _judgements(
