@@ -90,6 +90,11 @@ def test_an_unknown_export_format_is_named(run_file: Path, tmp_path: Path) -> No
     ends_with(chiplog("export", run_file, "--to", "stone", "-o", tmp_path / "x"), 2, "stone", "csv")
 
 
+def test_two_ways_to_hold_out_exclude_each_other(run_file: Path) -> None:
+    finished = chiplog("compare", run_file, "--hold-out", "message_bytes>8", "--folds", "2")
+    ends_with(finished, 2, "--hold-out", "--folds", "exclude each other")
+
+
 @pytest.mark.parametrize("command", ["fit", "changes", "compare", "report"])
 def test_a_truncated_run_file_ends_with_5_and_names_file_and_line(
     run_file: Path, tmp_path: Path, command: str
