@@ -105,43 +105,13 @@ def with_many(
     The run files are `stem`-one_to_many.jsonl and `stem`-pairs.jsonl in `directory`.
     """
     from chiplog.fit.request import LeftOut
-    from chiplog.jobs.analysis import analyse
-    from chiplog.report.input import TargetReport
 
     ranks = ranks_of(report.dataset.header, options.ranks, launched=start.launcher is not None)
-
-    def has_time() -> bool:
-        return time.monotonic() + MARGIN * (took_seconds + LEAST_SECONDS) <= options.until
-
-    def part(pattern: str) -> TargetReport:
-        path = directory / f"{stem}-{pattern}.jsonl"
-        plan = plan_of(report.dataset.transport, pattern, ranks, options)
-        if pattern == ONE_TO_MANY:
-            plan = in_all_ways(plan, report.dataset.header)
-        name = f"{report.name} with {ranks} ranks, {pattern}"
-        try:
-            visits_seconds = SHARES[pattern] * options.seconds
-            seconds_left = max(0.0, options.until - time.monotonic() - took_seconds)
-            least_first = min(LEAST_FIRST_SECONDS, seconds_left)
-            limits = all_within(visits_seconds, options.seconds, report.name, least_first)
-            measure(
-                report.name,
-                path,
-                plan,
-                ranks=ranks,
-                refine=False,
-                limits=limits,
-                **asdict(start),
-            )
-            return analyse(name, read_run(path), raw_file=str(path))
-        except ChiplogError as error:
-            nothing = Dataset({"target": report.name}, (), False, str(path))
-            return TargetReport(name, nothing, failure=str(error))
-
+    runs = _ManyRuns(report, options, directory / stem, start, took_seconds, ranks)
     one_to_many = pairs = None
     with suppress(OutOfTime):
-        one_to_many = part(ONE_TO_MANY) if has_time() else None
-        pairs = part(PAIRS) if has_time() else None
+        one_to_many = runs.measured(ONE_TO_MANY)
+        pairs = runs.measured(PAIRS)
     missing = [
         LeftOut(
             model,
@@ -160,6 +130,57 @@ def with_many(
         pairs=pairs,
         left_out=(*report.left_out, *missing),
     )
+
+
+@dataclass(frozen=True)
+class _ManyRuns:
+    """The runs of many processes beside the two-rank run of `report`; `stem` is what their files' names begin with."""
+
+    report: TargetReport
+    options: ManyOptions
+    stem: Path
+    start: Start
+    took_seconds: float
+    ranks: int
+
+    def measured(self, pattern: str) -> TargetReport | None:
+        """The run of one pattern, or how it failed; None where there is no time for it."""
+        from chiplog.jobs.analysis import analyse
+        from chiplog.report.input import TargetReport
+
+        if time.monotonic() + MARGIN * (self.took_seconds + LEAST_SECONDS) > self.options.until:
+            return None
+        target = self.report.name
+        path = self.stem.with_name(f"{self.stem.name}-{pattern}.jsonl")
+        name = f"{target} with {self.ranks} ranks, {pattern}"
+        plan = self._plan(pattern)
+        try:
+            measure(
+                target,
+                path,
+                plan,
+                ranks=self.ranks,
+                refine=False,
+                limits=self._limits(pattern),
+                **asdict(self.start),
+            )
+            return analyse(name, read_run(path), raw_file=str(path))
+        except ChiplogError as error:
+            nothing = Dataset({"target": target}, (), False, str(path))
+            return TargetReport(name, nothing, failure=str(error))
+
+    def _plan(self, pattern: str) -> PlanOptions:
+        plan = plan_of(self.report.dataset.transport, pattern, self.ranks, self.options)
+        return in_all_ways(plan, self.report.dataset.header) if pattern == ONE_TO_MANY else plan
+
+    def _limits(self, pattern: str) -> Limits:
+        seconds_left = max(0.0, self.options.until - time.monotonic() - self.took_seconds)
+        return all_within(
+            SHARES[pattern] * self.options.seconds,
+            self.options.seconds,
+            self.report.name,
+            min(LEAST_FIRST_SECONDS, seconds_left),
+        )
 
 
 def in_all_ways(plan: PlanOptions, header: Mapping[str, object]) -> PlanOptions:
