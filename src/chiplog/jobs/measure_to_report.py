@@ -8,6 +8,7 @@ import re
 import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -96,31 +97,12 @@ def run(
     check_ranks(ranks)
     chosen = tuple(dict.fromkeys(targets)) or default_targets()
     for target in chosen:
-        _options(
-            target, sizes, LEAST_MEASURING_SECONDS, seed
-        )  # what can't be is refused before anything is measured
-    folder = new_folder(Path(out))
+        # what can't be is refused before anything is measured
+        _options(target, sizes, LEAST_MEASURING_SECONDS, seed)
     start = Start(launcher, mpi, rendezvous)
-    time_left = _TimeLeft(began, budget, len(chosen), slowness())
-    reports: list[TargetReport] = []
-    too_late: list[str] = []
-    for number, target in enumerate(chosen):
-        later = len(chosen) - number - 1
-        seconds = time_left.for_measuring(later + 1)
-        is_bounded = _is_bounded(target, ranks)
-        options = _options(target, sizes, (1.0 - MANY_SHARE) * seconds, seed)
-        many = ManyOptions(
-            ranks,
-            MANY_SHARE * seconds,
-            parse_sizes(sizes),
-            seed,
-            began + budget + GRACE_SECONDS if is_bounded else math.inf,
-        )
-        try:
-            with deadline(time_left.last_moment(later) if is_bounded else math.inf):
-                reports.append(_target(target, options, many, folder, time_left, start))
-        except OutOfTime:
-            too_late.append(target)
+    whole = _WholeRun(chosen, budget, sizes, ranks, seed, start, began)
+    folder = new_folder(Path(out))
+    reports, too_late = whole.measure(folder)
     show_latest(Path(out), folder)
     over = f"the budget of {budget:g} s was over before"
     kept = _kept_samples(Path(out))
@@ -134,13 +116,60 @@ def run(
     ]
     failures += [f"{target}: {over} it could be analysed: {kept}." for target in too_late]
     files: tuple[Path, ...] = ()
-    bounded = all(_is_bounded(target, ranks) for target in chosen)
     try:
-        with deadline(time_left.last_moment(0) if bounded else math.inf):
+        with deadline(whole.end):
             files = _write(report, folder)
     except OutOfTime:
         failures.append(f"{folder}: {over} the report was written: {kept}.")
     return RunResult(report, Path(out), files, tuple(failures))
+
+
+@dataclass(frozen=True)
+class _WholeRun:
+    """What was asked of a run; `began` is a time of `time.monotonic`."""
+
+    targets: Sequence[str]
+    budget: float
+    sizes: str
+    ranks: int | None
+    seed: int
+    start: Start
+    began: float
+
+    @cached_property
+    def time_left(self) -> _TimeLeft:
+        """Of the whole run."""
+        return _TimeLeft(self.began, self.budget, len(self.targets), slowness())
+
+    @property
+    def end(self) -> float:
+        """When writing the report is stopped; infinite where the budget does not end what runs on a target."""
+        is_bounded = all(_is_bounded(target, self.ranks) for target in self.targets)
+        return self.time_left.last_moment(0) if is_bounded else math.inf
+
+    def measure(self, folder: Path) -> tuple[list[TargetReport], list[str]]:
+        """The reports of the targets, and the targets that the budget was over for."""
+        time_left = self.time_left
+        reports: list[TargetReport] = []
+        too_late: list[str] = []
+        for number, target in enumerate(self.targets):
+            later = len(self.targets) - number - 1
+            seconds = time_left.for_measuring(later + 1)
+            is_bounded = _is_bounded(target, self.ranks)
+            options = _options(target, self.sizes, (1.0 - MANY_SHARE) * seconds, self.seed)
+            many = ManyOptions(
+                self.ranks,
+                MANY_SHARE * seconds,
+                parse_sizes(self.sizes),
+                self.seed,
+                self.began + self.budget + GRACE_SECONDS if is_bounded else math.inf,
+            )
+            try:
+                with deadline(time_left.last_moment(later) if is_bounded else math.inf):
+                    reports.append(_target(target, options, many, folder, time_left, self.start))
+            except OutOfTime:
+                too_late.append(target)
+        return reports, too_late
 
 
 def _kept_samples(out: Path) -> str:
