@@ -17,6 +17,7 @@ from chiplog.jobs.measure import measure
 from chiplog.jobs.measure_to_report import run
 from chiplog.measure.deadline import OutOfTime, deadline, latest_end, slowness
 from chiplog.measure.interrupt import InterruptGuard
+from chiplog.measure.start import Start
 from chiplog.plan import PlanOptions
 
 
@@ -120,7 +121,7 @@ def test_ranks_that_do_not_start_within_the_budget_are_ended(tmp_path: Path) -> 
     options = PlanOptions(transport="tcp", sizes=(8,), patterns=("ping_pong",), budget_seconds=0.5)
     out = tmp_path / "run.jsonl"
     with pytest.raises(RunFailed, match=r"the budget of 0\.5 s was over before a point was"):
-        measure("tcp", out, options, launcher=str(launcher), stop=after(1.0))
+        measure("tcp", out, options, start=Start(str(launcher)), stop=after(1.0))
 
 
 @pytest.mark.alone

@@ -62,6 +62,7 @@ def measure(
     UsageError names the argument that can't be met; RunFailed where a rank is lost.
     """
     from chiplog.jobs.measure import measure as measure_target
+    from chiplog.measure.start import Start
     from chiplog.plan import PlanOptions, parse_patterns, parse_sizes
     from chiplog.plan.plan import DEFAULT_VISITS
 
@@ -84,9 +85,7 @@ def measure(
             path,
             options,
             ranks=ranks,
-            launcher=launcher,
-            mpi=mpi,
-            time_limit=time_limit,
+            start=Start(launcher, mpi, time_limit=time_limit),
             resume=resume,
         )
         return read(path)

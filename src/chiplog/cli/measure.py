@@ -155,6 +155,7 @@ def measure(
     from chiplog.jobs.measure import time_to_stop
     from chiplog.measure.deadline import OutOfTime, deadline
     from chiplog.measure.process_start import process_start
+    from chiplog.measure.start import Start
 
     stop = time_to_stop(target, budget, process_start())
     measured = measure_target(
@@ -162,10 +163,7 @@ def measure(
         out,
         options,
         ranks=ranks,
-        launcher=launcher,
-        mpi=mpi,
-        rendezvous=rendezvous,
-        time_limit=time_limit,
+        start=Start(launcher, mpi, rendezvous, time_limit),
         refine=refine,
         resume=resume,
         strict=strict,

@@ -6,7 +6,7 @@ import math
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,7 +19,7 @@ from chiplog.jobs.measure import SIMULATED, measure
 from chiplog.measure.deadline import OutOfTime
 from chiplog.measure.launchers import usable_cores
 from chiplog.measure.limits import Limits
-from chiplog.measure.start import transport_of
+from chiplog.measure.start import Start, transport_of
 from chiplog.plan import PlanOptions, make_plan
 from chiplog.plan.assessment import ONE_TO_MANY, PAIRS
 
@@ -50,15 +50,6 @@ MARGIN = 1.5
 """By how much longer a part with many processes may take than what two ranks took."""
 LEAST_FIRST_SECONDS = 20.0
 """For the first visits of many ranks, which take turns where there are more of them than cores."""
-
-
-@dataclass(frozen=True)
-class Start:
-    """How the ranks of all of a report's runs are started, as `chiplog.measure.start.launch_of` takes it."""
-
-    launcher: str | None = None
-    mpi: str | None = None
-    rendezvous: str | None = None
 
 
 @dataclass(frozen=True)
@@ -162,7 +153,7 @@ class _ManyRuns:
                 ranks=self.ranks,
                 refine=False,
                 limits=self._limits(pattern),
-                **asdict(self.start),
+                start=self.start,
             )
             return analyse(name, read_run(path), raw_file=str(path))
         except ChiplogError as error:

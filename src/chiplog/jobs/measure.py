@@ -15,7 +15,7 @@ from chiplog.measure.limits import NO_LIMITS, Limits, within
 from chiplog.measure.measuring import Decider, FollowUp, MeasuredRun
 from chiplog.measure.measuring import measure as measure_plan
 from chiplog.measure.progress import ProgressBar
-from chiplog.measure.start import launch_of, transport_of
+from chiplog.measure.start import Start, launch_of, transport_of
 from chiplog.plan import PlanOptions
 from chiplog.plan.plan import MAX_SAMPLES, MIN_SAMPLES
 from chiplog.plan.request import Request, SeriesRequest, StopRule
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from chiplog.dataset.series import Dataset
 
 SIMULATED = "sim"
+FORKED = Start()
 LADDER_BUDGET_NS = 100_000_000
 LADDER_SAMPLES = 60
 
@@ -59,10 +60,7 @@ def measure(
     options: PlanOptions,
     *,
     ranks: int = 2,
-    launcher: str | None = None,
-    mpi: str | None = None,
-    rendezvous: str | None = None,
-    time_limit: float = 30.0,
+    start: Start = FORKED,
     refine: bool = True,
     resume: bool = False,
     strict: bool = False,
@@ -77,7 +75,7 @@ def measure(
     `time.monotonic` is stopped; by default that is when a command that begins now should be over. `refine` asks for
     more points around each protocol change until its size is known to the byte. `progress` shows what happens
     meanwhile, by default a bar. See `chiplog.measure.measuring.measure` for `resume`, `strict`, `limits` and what is
-    raised, and `chiplog.measure.start.launch_of` for `ranks`, `launcher`, `mpi`, `rendezvous` and `time_limit`.
+    raised, and `chiplog.measure.start` for how `ranks` ranks are started.
     """
     budget = options.budget_seconds
     if limits is None:
@@ -87,11 +85,8 @@ def measure(
             limits = within(budget, last, slowness())
     launch = launch_of(
         target,
-        ranks=ranks,
-        launcher=launcher,
-        mpi=mpi,
-        rendezvous=rendezvous,
-        time_limit=time_limit,
+        ranks,
+        start,
         seed=options.seed,
         placements=options.placements,
         meanwhile=partial(follow_ups, options, refine=refine, limits=limits),

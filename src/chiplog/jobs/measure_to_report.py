@@ -7,7 +7,7 @@ import os
 import re
 import time
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,12 +17,12 @@ from chiplog.dataset.series import Dataset
 from chiplog.errors import ChiplogError, RunFailed
 from chiplog.jobs import defaults
 from chiplog.jobs.folders import new_folder, show_latest
-from chiplog.jobs.many import ManyOptions, Start, all_within, check_ranks, with_many
+from chiplog.jobs.many import ManyOptions, all_within, check_ranks, with_many
 from chiplog.jobs.measure import SIMULATED, measure
 from chiplog.measure.deadline import OutOfTime, deadline, latest_end, slowness
 from chiplog.measure.limits import REFINEMENT_SHARE
 from chiplog.measure.mpis import find_mpis
-from chiplog.measure.start import transport_of
+from chiplog.measure.start import Start, transport_of
 from chiplog.plan import PlanOptions, parse_sizes
 from chiplog.plan.assessment import ALL_METHODS
 
@@ -243,7 +243,7 @@ def _target(
     limits = all_within(visits_seconds, visits_seconds / (1.0 - REFINEMENT_SHARE), target)
     started = time.monotonic()
     try:
-        measure(target, path, options, limits=limits, **asdict(start))
+        measure(target, path, options, start=start, limits=limits)
         began = time.monotonic()
         dataset = read_run(path)
         # Fitting takes a second to load; ranks were started, and have measured, before that.

@@ -12,7 +12,7 @@ from chiplog.dataset.run_file import read_run
 from chiplog.measure.limits import NO_LIMITS, within
 from chiplog.measure.progress import ProgressBar
 from chiplog.measure.session import MARGIN_SECONDS
-from chiplog.measure.start import launch_of, transport_of
+from chiplog.measure.start import Start, launch_of, transport_of
 from chiplog.survey.lost import LostNode, NodeLost, file_without, launcher_without, lost_node
 from chiplog.survey.nodes import node_names
 from chiplog.survey.plan import BANDWIDTH_BYTES, LATENCY_BYTES, SurveyOptions
@@ -96,11 +96,8 @@ def survey(
     def measure(job: _SweepPart) -> Dataset:
         launch = launch_of(
             target,
-            ranks=job.options.ranks,
-            launcher=job.launcher,
-            mpi=mpi,
-            rendezvous=rendezvous,
-            time_limit=time_limit,
+            job.options.ranks,
+            Start(job.launcher, mpi, rendezvous, time_limit),
             seed=options.seed,
         )
         with ProgressBar(target) as watcher:
