@@ -9,6 +9,7 @@ import pytest
 
 from chiplog.errors import CorruptFile, UsageError
 from chiplog.plan.assessment import records_of, rounds_of
+from chiplog.survey.job import ranks_of
 from chiplog.survey.plan import (
     ALONE,
     BANDWIDTH,
@@ -19,7 +20,6 @@ from chiplog.survey.plan import (
     make_sweep,
     second_requests,
 )
-from chiplog.survey.ranks import ranks_of
 
 
 def partner(rank: int, round_: int, ranks: int) -> int | None:

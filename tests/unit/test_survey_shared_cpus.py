@@ -10,9 +10,8 @@ import pytest
 from chiplog.dataset.series import Dataset
 from chiplog.survey.leaves import infer_leaves
 from chiplog.survey.pair_fit import fit_pairs
-from chiplog.survey.pair_values import PairValues
+from chiplog.survey.pair_values import PairValues, cpus_of_ranks, evened, time_on_one_cpu
 from chiplog.survey.result import survey_result
-from chiplog.survey.shared_cpus import cpus_of_ranks, evened, time_on_one_cpu
 from chiplog.survey.verdict import SweepVerdict, confirmed
 from chiplog.testing.simulated_survey import QUIET, SimulatedSurvey, SurveyMachine
 

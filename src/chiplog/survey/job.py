@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+import re
+import shlex
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,10 +15,10 @@ from chiplog.measure.limits import NO_LIMITS, within
 from chiplog.measure.progress import ProgressBar
 from chiplog.measure.session import MARGIN_SECONDS
 from chiplog.measure.start import launch_of, transport_of
+from chiplog.outside import as_integer
 from chiplog.survey.lost import LostNode, NodeLost, file_without, launcher_without, lost_node
 from chiplog.survey.nodes import node_names
 from chiplog.survey.plan import BANDWIDTH_BYTES, LATENCY_BYTES, SurveyOptions
-from chiplog.survey.ranks import ranks_of
 from chiplog.survey.sweep import measure_sweep
 
 if TYPE_CHECKING:
@@ -25,6 +27,9 @@ if TYPE_CHECKING:
     from chiplog.survey.topology import Topology
 
 DEFAULT_RANKS = 2
+TASKS = ("-n", "-np", "--ntasks", "--n")
+NODES = ("-N", "--nodes")
+VARIABLES = ("SLURM_NTASKS", "SLURM_JOB_NUM_NODES")
 RUN_FILE = "pairs.jsonl"
 SIMULATED = "sim"
 MARGIN_IN_TIME_LIMITS = 4.0
@@ -57,6 +62,48 @@ def survey_options(
         seed,
         again,
     )
+
+
+def ranks_of(launcher: str | None, environment: Mapping[str, str] = os.environ) -> int | None:
+    """The number of ranks that a launcher's words name; None where they name none.
+
+    A number of tasks counts before one of nodes; a launcher of Slurm's without either takes those of its job.
+
+    >>> ranks_of("srun -N 32")
+    32
+    >>> ranks_of("mpirun -np 4 --bind-to none")
+    4
+    """
+    if launcher is None:
+        return None
+    try:
+        words = shlex.split(launcher)
+    except ValueError:
+        return None
+    for names in (TASKS, NODES):
+        for name in names:
+            count = _number_after(name, words)
+            if count is not None:
+                return count
+    if words and os.path.basename(words[0]) == "srun":
+        for variable in VARIABLES:
+            number = as_integer(environment.get(variable, ""), 1)
+            if number is not None:
+                return number
+    return None
+
+
+def _number_after(name: str, words: list[str]) -> int | None:
+    """The number that follows an option as the next word, behind `=`, or, for a letter, at once."""
+    joint = "=" if name.startswith("--") else "=?"
+    for at, word in enumerate(words):
+        following = words[at + 1] if word == name and at + 1 < len(words) else ""
+        match = re.fullmatch(rf"{name}{joint}(\d+)", word)
+        text = match[1] if match else following
+        number = as_integer(text, 0)
+        if number is not None:
+            return number
+    return None
 
 
 def run_file_of(out: str | os.PathLike[str]) -> Path:
@@ -144,7 +191,7 @@ class _Declared:
     def topology_for(self, nodes: tuple[str, ...]) -> Topology | None:
         """None where nothing is declared; Slurm is asked once."""
         if not self._has_asked:
-            from chiplog.survey.slurm_topology import is_under_slurm, topology_of_slurm
+            from chiplog.survey.topology import is_under_slurm, topology_of_slurm
 
             if is_under_slurm(self._launcher):
                 self._known, self.note = topology_of_slurm(nodes)

@@ -18,9 +18,9 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from chiplog.survey.leaves import Unit
     from chiplog.survey.pair_fit import PairFit
     from chiplog.survey.pair_values import FloatArray, IntArray, Kind
-    from chiplog.survey.shared_nodes import Unit
 
 ALL = "all nodes"
 RESAMPLES = 400

@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from chiplog.survey.leaves import Difference, differences, divided, infer_leaves
+from chiplog.survey.leaves import (
+    Difference,
+    SharedNodes,
+    Unit,
+    differences,
+    divided,
+    infer_leaves,
+    shared_nodes,
+)
 from chiplog.survey.nodes import node_names
 from chiplog.survey.own import OwnVerdict, own_verdict, without_explained
 from chiplog.survey.pair_values import (
@@ -16,11 +24,12 @@ from chiplog.survey.pair_values import (
     Kind,
     PairValues,
     SecondMeasurement,
+    cpus_of_ranks,
+    evened,
     pair_values,
+    time_on_one_cpu,
 )
 from chiplog.survey.plan import AGAIN, ALONE, PAIRS_AGAIN, UPLINK, stored_leaves
-from chiplog.survey.shared_cpus import cpus_of_ranks, evened, time_on_one_cpu
-from chiplog.survey.shared_nodes import SharedNodes, Unit, shared_nodes
 from chiplog.survey.topology import UNDECLARED, Topology, leaf_numbers
 from chiplog.survey.uplinks import UplinkFill, uplink_fill
 from chiplog.survey.verdict import Finding, SweepVerdict, confirmed, fit_pairs

@@ -1,8 +1,10 @@
-"""What a survey says of each node."""
+"""What a survey says of each node, and the commands that take slow ones out of Slurm, which are printed, never run."""
 
 from __future__ import annotations
 
 import math
+import re
+import shlex
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal
@@ -12,6 +14,7 @@ import numpy as np
 from chiplog.errors import CorruptFile, UsageError
 from chiplog.outside import parse_time
 from chiplog.survey.of_run import finding_json, verdict_of_run
+from chiplog.survey.own import figure_text
 from chiplog.survey.verdict import OF_NODE
 
 if TYPE_CHECKING:
@@ -24,6 +27,7 @@ if TYPE_CHECKING:
 Word = Literal["slow", "unclear", "ok", "not-judged"]
 INTERVAL_ERRORS = 1.96
 """Standard errors to each end of an interval of 95 %."""
+_HOST = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,8 +74,6 @@ class SurveyVerdict:
 
     def to_json(self) -> dict[str, Any]:
         """The verdict for scripts (chiplog.verdict/1)."""
-        from chiplog.survey.operators.drain import drain_lines
-
         return {
             "schema": "chiplog.verdict/1",
             "run": self.run,
@@ -148,3 +150,44 @@ def _effect(fit: PairFit, kind: Kind, number: int) -> Effect | None:
         return Effect(math.expm1(sign * slow), None, None)
     low, high = np.sort(np.expm1([sign * (slow - half), sign * (slow + half)])).tolist()
     return Effect(math.expm1(sign * slow), low, high)
+
+
+def host_of(name: str) -> str:
+    """The host of a node: several ranks on one host are named HOST#RANK.
+
+    >>> host_of("n05#3")
+    'n05'
+    """
+    return name.split("#", 1)[0]
+
+
+def reason_of(node: NodeVerdict) -> str:
+    """The findings of a node in words.
+
+    >>> from chiplog.survey.verdict import Finding
+    >>> finding = Finding("node", "n05", None, "out", "bandwidth", -0.052, -0.058, -0.046)
+    >>> reason_of(NodeVerdict("n05", "slow", (finding,), {}))
+    'bandwidth -5.2 % (-5.8 % to -4.6 %), out only'
+    """
+    ways = {"both": "", "out": ", out only", "in": ", in only"}
+    of = {"cpu": "cpu: ", "memory": "memory: "}
+    return "; ".join(
+        f"{of.get(finding.kind, '')}{figure_text(finding)}{ways[finding.direction]}"
+        for finding in node.findings
+    )
+
+
+def drain_lines(verdict: SurveyVerdict) -> list[str]:
+    """One command for each slow host; Slurm's name of a node is its host name up to the first dot.
+
+    A name that no host can have, as of an imported file, gives none.
+    """
+    lines: dict[str, str] = {}
+    for node in verdict.slow:
+        host = host_of(node.name)
+        if _HOST.fullmatch(host):
+            reason = shlex.quote(f"chiplog {verdict.time:%Y-%m-%d}: {reason_of(node)}")
+            lines.setdefault(
+                host, f"scontrol update NodeName={host.split('.')[0]} State=DRAIN Reason={reason}"
+            )
+    return list(lines.values())

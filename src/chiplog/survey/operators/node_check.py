@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from chiplog.quoting import for_line
-from chiplog.survey.operators.drain import host_of, reason_of
+from chiplog.survey.operators.by_node import host_of, reason_of
 
 if TYPE_CHECKING:
     from chiplog.survey.operators.by_node import SurveyVerdict, Word

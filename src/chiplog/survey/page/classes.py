@@ -24,9 +24,9 @@ from chiplog.survey.link_classes import NOT_IDENTIFIED, REMEDY, LinkParameter, c
 from chiplog.survey.page.input import QUANTITY_UNIT, SurveyPage
 
 if TYPE_CHECKING:
+    from chiplog.survey.leaves import Unit
     from chiplog.survey.pair_fit import PairFit
     from chiplog.survey.pair_values import FloatArray
-    from chiplog.survey.shared_nodes import Unit
 
 MOST_POINTS = 200
 TAIL = 0.005
