@@ -12,9 +12,9 @@ import pytest
 from chiplog.measure.launchers import SimulatedPlatform, launch_command
 from chiplog.measure.probes import BuiltProbe
 from chiplog.measure.session import Session
-from chiplog.survey.of_run import MachineVerdict, verdict_of_run
+from chiplog.survey.machine_verdict import MachineVerdict, verdict_of_run
+from chiplog.survey.measurement import measure_sweep
 from chiplog.survey.plan import SurveyOptions
-from chiplog.survey.sweep import measure_sweep
 
 LEAVES = 4
 NIC = 1e9

@@ -17,9 +17,9 @@ from chiplog.measure.session import MARGIN_SECONDS
 from chiplog.measure.start import launch_of, transport_of
 from chiplog.outside import as_integer
 from chiplog.survey.lost import LostNode, NodeLost, file_without, launcher_without, lost_node
+from chiplog.survey.measurement import measure_sweep
 from chiplog.survey.nodes import node_names
 from chiplog.survey.plan import BANDWIDTH_BYTES, LATENCY_BYTES, SurveyOptions
-from chiplog.survey.sweep import measure_sweep
 
 if TYPE_CHECKING:
     from chiplog.dataset.series import Dataset
@@ -128,8 +128,8 @@ def survey(
 ) -> SurveyResult:
     """Measure every pair of the ranks that are started for `target`, by the plan that `options` make.
 
-    `out` is a folder or a run file; see `chiplog.survey.sweep.measure_sweep` for `resume`, `ranks_are_given` and what
-    is raised, and `chiplog.measure.start.launch_of` for the rest. `budget` in seconds bounds all but the start.
+    `out` is a folder or a run file; see `chiplog.survey.measurement.measure_sweep` for `resume`, `ranks_are_given` and
+    what is raised, and `chiplog.measure.start.launch_of` for the rest. `budget` in seconds bounds all but the start.
     `topology` is a topology.conf, which the measured leaves are held against; without it, under Slurm, what Slurm
     itself declares.
 

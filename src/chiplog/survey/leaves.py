@@ -1,4 +1,4 @@
-"""The leaves of a machine as its pairs show them, held against the declared ones."""
+"""Which nodes share a leaf: as the pairs show, as the header tells, and as was declared."""
 
 from __future__ import annotations
 
@@ -11,39 +11,23 @@ from scipy.sparse.csgraph import connected_components
 
 from chiplog.dataset.oversubscription import header_list, is_in_virtual_time
 from chiplog.statistics import MAD_TO_DEVIATION
-from chiplog.survey.pair_fit import slowness
+from chiplog.survey.nodes import node_names
+from chiplog.survey.plan import stored_leaves
+from chiplog.survey.settings import SETTINGS
+from chiplog.survey.slowness_terms import slowness
+from chiplog.survey.topology import UNDECLARED
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from chiplog.survey.pair_values import FloatArray, IntArray, PairValues
+    from chiplog.dataset.series import Dataset
+    from chiplog.survey.pair_values import FloatArray, IntArray, Kind, PairValues
 
     BoolArray = NDArray[np.bool_]
 
 Unit = Literal["leaf", "node", "socket", "group"]
 """What near pairs share: a leaf, if each rank has a node of its own; else a node. On one node a socket, or, if it has
 one socket, whatever the figures show."""
-LEAST_NODES = 4
-LEAST_TO_DIVIDE = 8
-"""Nodes from which a group is divided again: among fewer, two spikes look like a class."""
-LEAST_MEASURED = 0.5
-"""The share of all pairs from which leaves are inferred: random matchings rarely pair neighbours."""
-LEAST_GAIN = 0.01
-"""Two classes must explain the figures better than one by this log likelihood a pair."""
-LEAST_GAIN_OF_ALL = 10.0
-"""Likewise by this over all pairs, so that a few wild figures of a small group make no class."""
-LEAST_GAP = 4.0
-"""Standard deviations within a class that the two classes must be apart: a normal one, cut in half, shows 2.7."""
-FAR_QUANTILE = 0.75
-"""Of a node's pairs at least a quarter are taken to be between leaves; what it costs there is the node's own."""
-ALIKE = 0.5
-"""Two nodes are of one leaf if they share this part of the nodes that are near to either."""
-LEAST_TOLD = 0.75
-"""The share of the nodes whose group must be clear, or else there are no groups."""
-NEAR_WITHIN = 0.8
-NEAR_BETWEEN = 0.2
-_THRESHOLDS = 512
-_ROUNDS = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +62,7 @@ def infer_leaves(values: PairValues) -> IntArray | None:
     nodes = len(values.nodes)
     slow = _matrix(values)
     measured = np.isfinite(slow).sum() / max(1, nodes * (nodes - 1))
-    if nodes < LEAST_NODES or measured < LEAST_MEASURED:
+    if nodes < SETTINGS.least_leaf_nodes or measured < SETTINGS.least_measured:
         return None
     groups = _divide(slow)
     if groups is None:
@@ -88,7 +72,11 @@ def infer_leaves(values: PairValues) -> IntArray | None:
     number = 0
     while waiting:
         members = waiting.pop(0)
-        parts = _divide(slow[np.ix_(members, members)]) if members.size >= LEAST_TO_DIVIDE else None
+        parts = (
+            _divide(slow[np.ix_(members, members)])
+            if members.size >= SETTINGS.least_to_divide
+            else None
+        )
         if parts is None or np.unique(parts[parts >= 0]).size < 2:
             leaves[members] = number
             number += 1
@@ -160,7 +148,7 @@ def _divide(slow: FloatArray) -> IntArray | None:
         return None
     measured = np.isfinite(slow)
     groups = _grouped(near)
-    for _ in range(_ROUNDS):
+    for _ in range(SETTINGS.grouping_rounds):
         before = groups
         groups = _assigned(near, measured, groups)
         if np.array_equal(before, groups):
@@ -170,12 +158,12 @@ def _divide(slow: FloatArray) -> IntArray | None:
 
 def _near(slow: FloatArray) -> BoolArray | None:
     """(n, n) the pairs of the nearer class; None where one class explains all pairs."""
-    typical = np.nan_to_num(np.nanquantile(slow, FAR_QUANTILE, axis=1))
+    typical = np.nan_to_num(np.nanquantile(slow, SETTINGS.far_quantile, axis=1))
     even = slow - typical[:, None] - typical[None, :] + np.median(typical)
     upper = np.triu_indices(len(slow), 1)
     logs = even[upper]
     logs = np.sort(logs[np.isfinite(logs)])
-    if logs.size < LEAST_NODES:
+    if logs.size < SETTINGS.least_leaf_nodes:
         return None
     middle = float(np.median(logs))
     upper_half = logs[logs >= middle] - middle
@@ -194,7 +182,9 @@ def _threshold(logs: FloatArray) -> float | None:
     if width <= 0:
         return None
     # thresholds evenly spaced in value, so that a small class is not skipped
-    at = np.unique(np.searchsorted(logs, np.linspace(logs[0], logs[-1], _THRESHOLDS)[1:-1]))
+    at = np.unique(
+        np.searchsorted(logs, np.linspace(logs[0], logs[-1], SETTINGS.thresholds_tried)[1:-1])
+    )
     at = at[(at > 0) & (at < count)]
     if not at.size:
         return None
@@ -208,9 +198,9 @@ def _threshold(logs: FloatArray) -> float | None:
     gain = 0.5 * np.log((squares[-1] + floor) / (within + floor)) - entropy
     best = int(np.argmax(gain))
     gap = high[best] - low[best]
-    if gain[best] < max(LEAST_GAIN, LEAST_GAIN_OF_ALL / count):
+    if gain[best] < max(SETTINGS.least_gain, SETTINGS.least_gain_of_all / count):
         return None
-    if gap**2 < LEAST_GAP**2 * within[best] / count:
+    if gap**2 < SETTINGS.least_gap**2 * within[best] / count:
         return None
     return float((low[best] + high[best]) / 2 + logs.mean())
 
@@ -221,7 +211,7 @@ def _grouped(near: BoolArray) -> IntArray:
     shared = neighbours @ neighbours.T
     sizes = neighbours.sum(axis=1)
     either = sizes[:, None] + sizes[None, :] - shared
-    _, groups = connected_components(shared > ALIKE * either, directed=False)
+    _, groups = connected_components(shared > SETTINGS.alike * either, directed=False)
     groups = groups.astype(np.int64)
     alone = np.bincount(groups)[groups] == 1
     return np.where(alone, -1, groups)
@@ -244,13 +234,15 @@ def _assigned(near: BoolArray, measured: BoolArray, groups: IntArray) -> IntArra
 def _is_consistent(near: BoolArray, measured: BoolArray, groups: IntArray) -> bool:
     """Whether pairs within groups are mostly near and others mostly far, of two groups at least."""
     is_known = groups >= 0
-    if np.unique(groups[is_known]).size < 2 or is_known.mean() < LEAST_TOLD:
+    if np.unique(groups[is_known]).size < 2 or is_known.mean() < SETTINGS.least_grouped:
         return False
     same = (groups[:, None] == groups[None, :]) & is_known[:, None] & measured
     other = (groups[:, None] != groups[None, :]) & is_known[:, None] & is_known[None, :] & measured
     if not same.any() or not other.any():
         return False
-    return bool(near[same].mean() >= NEAR_WITHIN and near[other].mean() <= NEAR_BETWEEN)
+    return bool(
+        near[same].mean() >= SETTINGS.near_within and near[other].mean() <= SETTINGS.near_between
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -283,3 +275,50 @@ def shared_nodes(header: Mapping[str, object]) -> SharedNodes | None:
         return SharedNodes("group", None, ())
     numbers = np.array([known.index(socket) for socket in sockets])
     return SharedNodes("socket", numbers, tuple(f"socket {socket}" for socket in known))
+
+
+def declared_leaves(dataset: Dataset) -> tuple[IntArray | None, tuple[str, ...]]:
+    """(n,) the leaf of each node that was declared when the survey began, or None, and the leaves' names by number."""
+    plan = dataset.header.get("plan")
+    if not isinstance(plan, Mapping):
+        return None, ()
+    leaves, names = stored_leaves(plan, len(node_names(dataset.header)), dataset.source)
+    return (None, ()) if leaves is None else (np.array(leaves, dtype=np.int64), names or ())
+
+
+def measured_leaves(
+    known: dict[Kind, PairValues], shared: SharedNodes | None, declared: IntArray | None
+) -> IntArray | None:
+    """(n,) the leaf of each node as the pairs show it; where ranks share nodes, the node of each rank.
+
+    Bandwidths may be as large between leaves as within, so they divide what was declared, and unite nothing.
+    """
+    if shared is not None and shared.numbers is not None:
+        return shared.numbers
+    for kind in ("latency", "bandwidth"):
+        if kind in known:
+            leaves = infer_leaves(known[kind])
+            if leaves is not None and declared is not None and kind == "bandwidth":
+                return divided(leaves, declared)
+            if leaves is not None:
+                return leaves
+    return None
+
+
+def named_leaves(measured: IntArray, declared: IntArray, names: tuple[str, ...]) -> tuple[str, ...]:
+    """The names of the measured leaves by number: the declared one where most of a leaf's nodes have one."""
+    named = []
+    for number in range(int(measured.max(initial=-1)) + 1):
+        declared_here = declared[(measured == number) & (declared != UNDECLARED)]
+        named.append(
+            names[np.bincount(declared_here).argmax()] if declared_here.size else f"leaf {number}"
+        )
+    return tuple(named)
+
+
+def each_in_a_leaf(leaves: IntArray) -> IntArray:
+    """Leaves in which each node of unknown leaf has one of its own."""
+    unknown = np.flatnonzero(leaves < 0)
+    result = leaves.copy()
+    result[unknown] = int(leaves.max(initial=-1)) + 1 + np.arange(unknown.size)
+    return result

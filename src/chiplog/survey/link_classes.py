@@ -15,18 +15,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from chiplog.survey.settings import SETTINGS
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from chiplog.survey.leaves import Unit
-    from chiplog.survey.pair_fit import PairFit
     from chiplog.survey.pair_values import FloatArray, IntArray, Kind
+    from chiplog.survey.slowness_model import PairFit
 
 ALL = "all nodes"
-RESAMPLES = 400
 QUANTILES = (0.025, 0.975)
-FEWEST_NODES = 4
-"""With fewer nodes in a class there is no interval: its pairs have too many of them in common."""
 NOT_IDENTIFIED = {
     "L": "one size and no overheads: only L + o_s + o_r shows",
     "o_s": "one size and no overheads: only L + o_s + o_r shows",
@@ -177,12 +176,12 @@ def _median(fit: PairFit, is_in_class: FloatArray | IntArray) -> _Median:
     clients, servers = fit.values.clients[pairs][order], fit.values.servers[pairs][order]
     middle = float(np.median(values))
     nodes = np.unique(np.concatenate([clients, servers]))
-    if nodes.size < FEWEST_NODES:
+    if nodes.size < SETTINGS.least_class_nodes:
         return _Median(values.size, middle, math.nan, math.nan)
     generator = np.random.default_rng(1)
     count = len(fit.values.nodes)
     medians = []
-    for _ in range(RESAMPLES):
+    for _ in range(SETTINGS.resamples):
         times = np.bincount(generator.choice(nodes, nodes.size), minlength=count)
         weights = np.cumsum(times[clients] * times[servers])
         if weights[-1]:

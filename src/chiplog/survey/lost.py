@@ -49,8 +49,7 @@ class LostNode:
 
 def lost_node(error: NodeLost, dataset: Dataset) -> LostNode:
     """What `dataset`, the run file in which the node was lost, has of it."""
-    from chiplog.survey.of_run import KINDS
-    from chiplog.survey.pair_values import pair_values
+    from chiplog.survey.pair_values import KINDS, pair_values
 
     measured = []
     for kind in KINDS:

@@ -15,7 +15,9 @@ import numpy as np
 
 from chiplog.dataset.oversubscription import header_list
 from chiplog.survey.nodes import node_names
+from chiplog.survey.plan import AGAIN, ALONE, PAIRS_AGAIN, UPLINK
 from chiplog.survey.robust import group_medians
+from chiplog.survey.settings import SETTINGS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -28,10 +30,9 @@ if TYPE_CHECKING:
     FloatArray = NDArray[np.float64]
 
 Kind = Literal["latency", "bandwidth"]
+KINDS: tuple[Kind, ...] = ("bandwidth", "latency")
 PATTERN = "all_pairs"
 NO_CPU = -1
-LEAST_PAIRS = 3
-"""Pairs that share a CPU, and others, from which it is known what that changes: one wild figure moves no median."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,17 +63,23 @@ class PairValues:
 
 
 @dataclass(frozen=True, slots=True)
-class SecondMeasurement:
-    """What was measured after a sweep, each time for itself: fresh figures, by which suspects are judged."""
+class Confirmation:
+    """Figures of one kind from the second stage: suspects again, beside others."""
 
     rounds: PairValues
     """Whole rounds of the sweep: of nodes and uplinks."""
     pairs: PairValues | None = None
     """Rounds of suspected pairs, and of others beside them."""
-    alone: PairValues | None = None
-    """Bandwidths of pairs that are slow beside others, and of controls, one after the other; None of latencies."""
+
+
+@dataclass(frozen=True, slots=True)
+class Isolation:
+    """Bandwidths from the third stage: those who are slow beside others, and controls, while nobody else sends."""
+
+    pairs: PairValues | None = None
+    """Pairs one after the other; None where none were measured so, as of latencies."""
     uplinks: PairValues | None = None
-    """Bandwidths of pairs that fill one uplink in each round, of slow ones and of controls; None of latencies."""
+    """Pairs that fill one uplink in each round; likewise."""
 
 
 def pair_values(dataset: Dataset, kind: Kind, purpose: str | None = None) -> PairValues:
@@ -148,7 +155,7 @@ def time_on_one_cpu(sweep: PairValues) -> float:
     shared = sweep.share_a_cpu
     known = np.isfinite(sweep.values)
     on_one_cpu, on_two_cpus = sweep.values[known & shared], sweep.values[known & ~shared]
-    if min(on_one_cpu.size, on_two_cpus.size) < LEAST_PAIRS:
+    if min(on_one_cpu.size, on_two_cpus.size) < SETTINGS.least_on_one_cpu:
         return 1.0
     return float(np.median(on_one_cpu) / np.median(on_two_cpus))
 
@@ -159,3 +166,81 @@ def evened(values: PairValues, times: float) -> PairValues:
         return values
     figures: FloatArray = np.where(values.share_a_cpu, values.values / times, values.values)
     return replace(values, values=figures)
+
+
+def survey_visits(dataset: Dataset) -> list[int]:
+    """The numbers of the visits: the first one is the sweep."""
+    return sorted({series.visit for series in dataset.series if series.pattern == PATTERN})
+
+
+def sweep_values(dataset: Dataset, visits: list[int]) -> dict[Kind, PairValues]:
+    """The figures of the first one of `visits`, of each kind that was measured in it."""
+    sweeps = {kind: _of_visits(dataset, kind, visits[:1]) for kind in KINDS}
+    return {kind: sweep for kind, sweep in sweeps.items() if np.isfinite(sweep.values).any()}
+
+
+def confirmation_values(dataset: Dataset, kind: Kind) -> Confirmation:
+    """All figures of a kind after the sweep, but those of the isolation, each time for itself."""
+    later = survey_visits(dataset)[1:]
+    pairs = _of_visits(dataset, kind, later, (kind + PAIRS_AGAIN,))
+    return Confirmation(_of_visits(dataset, kind, later), pairs)
+
+
+def isolation_values(dataset: Dataset, kind: Kind) -> Isolation:
+    """All figures of the isolation; none of latencies."""
+    if kind == "latency":
+        return Isolation()
+    later = survey_visits(dataset)[1:]
+    pairs, uplinks = (
+        _of_visits(dataset, kind, later, (purpose + AGAIN,)) for purpose in (ALONE, UPLINK)
+    )
+    return Isolation(pairs, uplinks)
+
+
+def _of_visits(
+    dataset: Dataset, kind: Kind, visits: list[int], purposes: tuple[str, ...] = ()
+) -> PairValues:
+    """The figures of these visits; rounds are numbered in the order of time, so that drift is seen as such.
+
+    A round trip is the same from either end, so the ends of a latency are put in the order of the nodes: then all
+    repeats of a pair count together. Those of nodes that share a CPU are evened.
+    """
+    parts = []
+    first_round = 0
+    for visit in visits or [-1]:
+        series = tuple(series for series in dataset.series if series.visit == visit)
+        for purpose in purposes or (kind, kind + AGAIN):
+            part = pair_values(replace(dataset, series=series), kind, purpose)
+            rounds = _in_time(part.rounds)
+            parts.append(replace(part, rounds=rounds + first_round))
+            first_round += int(rounds.max(initial=-1)) + 1
+    clients = np.concatenate([pair.clients for pair in parts])
+    servers = np.concatenate([pair.servers for pair in parts])
+    if kind == "latency":
+        clients, servers = np.minimum(clients, servers), np.maximum(clients, servers)
+    values = replace(
+        parts[0],
+        clients=clients,
+        servers=servers,
+        values=np.concatenate([pair.values for pair in parts]),
+        rounds=np.concatenate([pair.rounds for pair in parts]),
+    )
+    return evened(values, _time_on_one_cpu(dataset)) if kind == "latency" else values
+
+
+def _time_on_one_cpu(dataset: Dataset) -> float:
+    """By the first visit, whose pairs are not chosen; 1 where no two nodes share a CPU."""
+    if cpus_of_ranks(dataset.header) is None:
+        return 1.0
+    first = min(
+        (series.visit for series in dataset.series if series.pattern == PATTERN),
+        default=0,
+    )
+    series = tuple(series for series in dataset.series if series.visit == first)
+    return time_on_one_cpu(pair_values(replace(dataset, series=series), "latency"))
+
+
+def _in_time(rounds: IntArray) -> IntArray:
+    """Rounds renumbered from 0 in the order in which they appear."""
+    _, first, number = np.unique(rounds, return_index=True, return_inverse=True)
+    return np.asarray(np.argsort(np.argsort(first))[number.reshape(-1)], dtype=np.int64)

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from chiplog.survey.link_classes import LinkClass, Sizes, link_classes
-from chiplog.survey.of_run import MachineVerdict, verdict_of_run
+from chiplog.survey.machine_verdict import MachineVerdict, verdict_of_run
 from chiplog.survey.pair_values import PATTERN, Kind, PairValues, pair_values
 from chiplog.survey.plan import AGAIN, ALONE, BANDWIDTH, LATENCY, PAIRS_AGAIN, UPLINK
-from chiplog.survey.uplinks import UplinkFill, uplink_fill
+from chiplog.survey.settings import SETTINGS
+from chiplog.survey.sweep import UplinkFill, uplink_fill
 
 if TYPE_CHECKING:
     from chiplog.dataset.series import Dataset, Series
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
     from chiplog.survey.topology import Topology
 
 SLOWEST = 5
-LIMITED = 0.9
-"""Share of their bandwidth alone below which pairs at once hold each other up."""
 
 
 @dataclass(frozen=True)
@@ -76,7 +75,7 @@ class AtOnce:
     @property
     def limits(self) -> bool:
         """Whether pairs held each other up: their CPUs or links that they share were the limit."""
-        return self.ratio < LIMITED
+        return self.ratio < SETTINGS.limited_at_once
 
     def to_json(self) -> dict[str, Any]:
         """The ratio for scripts."""

@@ -8,6 +8,7 @@ import numpy as np
 from scipy.special import ndtri, stdtrit
 
 from chiplog.statistics import MAD_TO_DEVIATION
+from chiplog.survey.settings import SETTINGS
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -17,11 +18,6 @@ if TYPE_CHECKING:
 
 TUKEY_CUT = 4.685
 """Standard deviations beyond which a value has no weight: 95 % efficient with normal noise."""
-SCALE_EFFICIENCY = 0.7
-"""Degrees of freedom of `scale`, as a share of those of the standard deviation of normal values: with 15 values and
-more its t quantiles are right within a fifth up to one in 10,000, by simulation."""
-ENOUGH = 15
-"""Values from which that holds."""
 _BIWEIGHT_CUT = 9.0
 _FEW = 5
 
@@ -57,7 +53,7 @@ def spread_of_controls(values: FloatArray) -> tuple[float, float]:
 
     Of fewer than 15 values it is the plain one: one wild control then costs power, and no confidence.
     """
-    if values.size >= ENOUGH:
+    if values.size >= SETTINGS.enough_for_scale:
         return scale(values), degrees_of_freedom(values.size)
     sigma = float(values.std(ddof=1)) if values.size > 1 else 0.0
     return sigma, max(1.0, values.size - 1.0)
@@ -83,7 +79,7 @@ def shared_ends(values: IntArray, other: IntArray) -> tuple[float, float]:
 
 def degrees_of_freedom(count: int) -> float:
     """The degrees of freedom of `scale` over that many values."""
-    return max(1.0, SCALE_EFFICIENCY * (count - 1))
+    return max(1.0, SETTINGS.scale_efficiency * (count - 1))
 
 
 def upper_quantile(probability: float, freedom: float) -> float:

@@ -9,12 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from chiplog.plan.assessment import rounds_of
+from chiplog.survey.settings import SETTINGS
 
 Pairs = tuple[tuple[int, int], ...]
 """Disjoint pairs of ranks: who sends unless the round is turned, and who receives."""
-MOST_MORE_ROUNDS = 1.25
-"""Leaves of very different sizes leave many nodes idle. Where that takes so many times the fewest rounds, the circle
-method over the ranks, leaf by leaf, takes its place."""
 
 
 def rounds_by_leaf(leaves: Sequence[int]) -> tuple[Pairs, ...] | None:
@@ -35,7 +33,7 @@ def rounds_by_leaf(leaves: Sequence[int]) -> tuple[Pairs, ...] | None:
     if len(members) < 2 or len(members[1]) < 2:
         return None
     rounds = tuple(tuple(pairs) for pairs in _rounds(members) if pairs)
-    if len(rounds) <= MOST_MORE_ROUNDS * rounds_of(len(leaves)):
+    if len(rounds) <= SETTINGS.most_more_rounds * rounds_of(len(leaves)):
         return rounds
     return tuple(map(tuple, _circle([rank for ranks in members for rank in ranks])))
 

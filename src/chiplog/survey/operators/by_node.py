@@ -13,16 +13,15 @@ import numpy as np
 
 from chiplog.errors import CorruptFile, UsageError
 from chiplog.outside import parse_time
-from chiplog.survey.of_run import finding_json, verdict_of_run
-from chiplog.survey.own import figure_text
-from chiplog.survey.verdict import OF_NODE
+from chiplog.survey.findings import OF_NODE, figure_text
+from chiplog.survey.machine_verdict import verdict_of_run
 
 if TYPE_CHECKING:
     from chiplog.dataset.series import Dataset
-    from chiplog.survey.of_run import MachineVerdict
-    from chiplog.survey.pair_fit import PairFit
+    from chiplog.survey.findings import Finding
+    from chiplog.survey.machine_verdict import MachineVerdict
     from chiplog.survey.pair_values import Kind
-    from chiplog.survey.verdict import Finding
+    from chiplog.survey.slowness_model import PairFit
 
 Word = Literal["slow", "unclear", "ok", "not-judged"]
 INTERVAL_ERRORS = 1.96
@@ -84,12 +83,12 @@ class SurveyVerdict:
                 {
                     "name": node.name,
                     "verdict": node.verdict,
-                    "findings": [finding_json(each) for each in node.findings],
+                    "findings": [each.to_json() for each in node.findings],
                     "effects": {kind: asdict(effect) for kind, effect in node.effects.items()},
                 }
                 for node in self.nodes
             ],
-            "others": [finding_json(other) for other in self.others],
+            "others": [other.to_json() for other in self.others],
             "detectable": self.detectable,
             "drain": drain_lines(self),
         }
@@ -164,7 +163,7 @@ def host_of(name: str) -> str:
 def reason_of(node: NodeVerdict) -> str:
     """The findings of a node in words.
 
-    >>> from chiplog.survey.verdict import Finding
+    >>> from chiplog.survey.findings import Finding
     >>> finding = Finding("node", "n05", None, "out", "bandwidth", -0.052, -0.058, -0.046)
     >>> reason_of(NodeVerdict("n05", "slow", (finding,), {}))
     'bandwidth -5.2 % (-5.8 % to -4.6 %), out only'

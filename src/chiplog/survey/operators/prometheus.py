@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from chiplog.quoting import for_terminal
-from chiplog.survey.of_run import KINDS
+from chiplog.survey.pair_values import KINDS
 
 if TYPE_CHECKING:
     from chiplog.survey.operators.by_node import SurveyVerdict

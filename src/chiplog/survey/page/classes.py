@@ -25,8 +25,8 @@ from chiplog.survey.page.input import QUANTITY_UNIT, SurveyPage
 
 if TYPE_CHECKING:
     from chiplog.survey.leaves import Unit
-    from chiplog.survey.pair_fit import PairFit
     from chiplog.survey.pair_values import FloatArray
+    from chiplog.survey.slowness_model import PairFit
 
 MOST_POINTS = 200
 TAIL = 0.005

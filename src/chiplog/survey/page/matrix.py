@@ -11,16 +11,16 @@ from chiplog.report.document import Matrix, Panels, Section, line
 from chiplog.report.matrix import LEVELS, MISSING, Group, PairMatrix
 from chiplog.survey.page.input import QUANTITY_UNIT, SurveyPage, change_of
 from chiplog.survey.page.suspects import node_order
-from chiplog.survey.pair_fit import slowness
+from chiplog.survey.slowness_terms import slowness
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import NDArray
 
-    from chiplog.survey.of_run import MachineVerdict
-    from chiplog.survey.pair_fit import PairFit
+    from chiplog.survey.machine_verdict import MachineVerdict
     from chiplog.survey.pair_values import Kind
+    from chiplog.survey.slowness_model import PairFit
 
 LEAST_STEP = 0.02
 """The first colour begins at this change, or at twice the pairs' usual spread."""

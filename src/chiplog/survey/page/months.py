@@ -8,8 +8,8 @@ import numpy as np
 
 from chiplog.report.document import Block, Column, Figure, Paragraph, Section, Table, bad, line
 from chiplog.report.plot import Axis, Plot, Trace
+from chiplog.survey.findings import OF_NODE
 from chiplog.survey.page.input import Months, NodeLines, SurveyPage
-from chiplog.survey.verdict import OF_NODE
 
 if TYPE_CHECKING:
     from chiplog.survey.pair_values import Kind

@@ -24,15 +24,16 @@ from chiplog.report.document import (
     strong,
 )
 from chiplog.report.plot import Axis, Plot, Trace
-from chiplog.survey.own import who
+from chiplog.survey.findings import who
 from chiplog.survey.page.input import SurveyPage, change_of
-from chiplog.survey.plan import COPY, LEAST_RANKS_AGAIN, OTHERS, WORK
+from chiplog.survey.plan import COPY, OTHERS, WORK
+from chiplog.survey.settings import SETTINGS
 
 if TYPE_CHECKING:
-    from chiplog.survey.of_run import MachineVerdict
-    from chiplog.survey.pair_fit import PairFit
+    from chiplog.survey.findings import Finding
+    from chiplog.survey.machine_verdict import MachineVerdict
     from chiplog.survey.pair_values import FloatArray, IntArray
-    from chiplog.survey.verdict import Finding
+    from chiplog.survey.slowness_model import PairFit
 
 MOST_NODES_NAMED = 4
 _OUT, _IN = 0, 1
@@ -65,9 +66,7 @@ def _answer(page: SurveyPage) -> Inline:
         text = ", ".join(shown[:MOST_NODES_NAMED]) + (f" and {more} more" if more > 0 else "")
         return line(bad(text), " slow beyond doubt.", lost, missing)
     if verdict.visits < 2:
-        needed = (
-            f"nothing was measured again (with {LEAST_RANKS_AGAIN} nodes and more, without --once)"
-        )
+        needed = f"nothing was measured again (with {SETTINGS.least_ranks} nodes and more, without --once)"
         return line(strong("Nobody is judged"), f": {needed}.", lost, missing)
     return line(strong("Nobody is slow beyond doubt."), lost, missing)
 
@@ -150,10 +149,10 @@ def _could_find(verdict: MachineVerdict) -> list[Inline]:
         ]
         what = ", ".join(parts) or "nothing: too few nodes or pairs"
         lines.append(line(f"In {kind} this survey finds, with 95 %: {what}."))
-    if verdict.own is not None:
+    if verdict.hosts is not None:
         alone = ", ".join(
             f"a {kind} that takes {100 * least:.1f} % longer"
-            for kind, least in verdict.own.detectable.items()
+            for kind, least in verdict.hosts.detectable.items()
             if least is not None
         )
         lines.append(

@@ -1,0 +1,192 @@
+"""Which uplinks are slow: by the confirmation beside others, and by filling each alone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from chiplog.survey.isolation import filled_uplinks, uplink_effect
+from chiplog.survey.judge.evidence import (
+    HINTED,
+    NOT_CONFIRMED,
+    TOO_FEW,
+    UNTOLD,
+    EffectLimit,
+    Judged,
+    Judgement,
+    Levels,
+    unknown,
+)
+from chiplog.survey.robust import spread_of_controls, upper_quantile
+from chiplog.survey.settings import SETTINGS
+from chiplog.survey.slowness_terms import WAYS
+
+if TYPE_CHECKING:
+    from chiplog.survey.isolation import FilledUplink, UplinkEffect
+    from chiplog.survey.judge.evidence import SurveyEvidence
+    from chiplog.survey.pair_values import FloatArray, IntArray, PairValues
+
+NOT_SLOW_ALONE_UPLINK = (
+    "it is slow while other uplinks are full, and not alone: they may share a link"
+)
+
+
+def confirm_uplinks(evidence: SurveyEvidence) -> Judged:
+    """Judges each suspected uplink beside others."""
+    if evidence.confirmation is None:
+        return Judged(_of_sweep_alone(evidence))
+    scores, suspects, fit = (
+        evidence.scores,
+        evidence.suspects.uplinks.tolist(),
+        evidence.confirmation_fit,
+    )
+    swept = scores.uplink_slowness[0]
+    if fit is None:
+        return Judged(
+            tuple(unknown("uplink", leaf, float(swept[leaf]), TOO_FEW) for leaf in suspects)
+        )
+    levels = Levels.of(
+        max(1, int(np.isfinite(swept).sum())),
+        len(suspects),
+        3 if fit.terms.is_directed else 1,
+        fit.freedom,
+        scores.uplink_freedom,
+    )
+    judgements, limit = [], None
+    for leaf in suspects:
+        slow = fit.uplinks[:, leaf]
+        before = swept[leaf] if scores.uplink_scores[0, leaf] > levels.sure_in_sweep else None
+        if not np.isfinite(slow).all():
+            reason = HINTED if before is None else UNTOLD
+            judgements.append(unknown("uplink", leaf, float(swept[leaf]), reason))
+            continue
+        sigma = _standard_errors(evidence, leaf)
+        way, named = levels.way(slow, sigma)
+        fresh, error = float(slow[way]), float(sigma[way])
+        limit = EffectLimit(levels.accused * error, error)
+        reason_of = levels.doubt(fresh, error, before)
+        half = limit.slowness
+        judgements.append(
+            Judgement("uplink", leaf, None, named, fresh, half, fresh > half, reason_of)
+        )
+    return Judged(tuple(judgements), limit)
+
+
+def _of_sweep_alone(evidence: SurveyEvidence) -> tuple[Judgement, ...]:
+    """The suspects that the sweep shows beyond doubt; they stay inconclusive."""
+    sweep, scores = evidence.sweep, evidence.scores
+    ways = 3 if sweep.is_directed else 1
+    tests = max(1, ways * sweep.leaf_count)
+    strict = upper_quantile(SETTINGS.error_of_family / tests, scores.uplink_freedom)
+    return tuple(
+        replace(
+            unknown("uplink", leaf, float(scores.uplink_slowness[0, leaf]), NOT_CONFIRMED),
+            half_width=strict * float(scores.uplink_spread[0, leaf]),
+        )
+        for leaf in evidence.suspects.uplinks.tolist()
+        if np.nanmax(scores.uplink_scores[:, leaf]) > strict
+    )
+
+
+def _standard_errors(evidence: SurveyEvidence, leaf: int) -> FloatArray:
+    """(3,) those of an uplink's effect in the confirmation: by what nodes differ by, and leaves if there are many."""
+    fit = evidence.confirmation_fit
+    assert fit is not None  # only by it uplinks are judged
+    nodes = np.flatnonzero(np.isfinite(fit.effects[0]))
+    members = int((evidence.sweep.leaves[nodes] == leaf).sum())
+    share = 1 / members + 1 / max(1, nodes.size - members)
+    by_nodes = np.pi / 2 * fit.spread**2 * share
+    leaves = max(1, int(np.isfinite(evidence.scores.uplink_slowness[0]).sum()))
+    is_known = leaves >= SETTINGS.many_leaves
+    lasting = evidence.scores.uplink_spread[:, leaf] if is_known else np.zeros(3)
+    return np.asarray(np.sqrt(by_nodes + lasting**2))
+
+
+def isolate_uplinks(
+    evidence: SurveyEvidence, uplinks: Judged, nodes: Judged, full: PairValues | None
+) -> Judged:
+    """Gives the uplinks that are accused or in doubt the effect that they have alone; none are accused who have none.
+
+    `nodes` are as judged in isolation, and `full` are rounds that each fill one uplink. An uplink that was not measured
+    alone stays as it is, and so does one with a slower node behind it, which can't help to fill it.
+    """
+    to_judge = [uplink for uplink in uplinks.judgements if uplink.is_accused or uplink.is_in_doubt]
+    if evidence.confirmation_fit is None or full is None or not to_judge:
+        return uplinks
+    suspected = {uplink.number for uplink in to_judge} | set(evidence.suspects.uplinks.tolist())
+    filled = filled_uplinks(full, evidence.sweep.leaves)
+    controls = [control for control in filled if not suspected & control.leaves]
+    accused = sum(uplink.is_accused for uplink in to_judge)
+    judgements, limits = [], [uplinks.limit]
+    for uplink in uplinks.judgements:
+        effect = _effect(uplink, filled, controls) if uplink in to_judge else None
+        behind = _slowest_node(nodes.judgements, evidence.sweep.leaves, uplink.number)
+        if effect is None or effect.slowness < behind:
+            judgements.append(uplink)
+            continue
+        judgement, limit = _alone(uplink, effect, evidence, controls, accused)
+        judgements.append(judgement)
+        limits += [limit] if uplink.is_accused else []
+    known = [limit for limit in limits if limit is not None]
+    return replace(uplinks, judgements=tuple(judgements), limit=max(known, default=None))
+
+
+def _effect(
+    uplink: Judgement, filled: Sequence[FilledUplink], controls: list[FilledUplink]
+) -> UplinkEffect | None:
+    """The effect of an uplink alone; None where it was not filled, or nothing beside it."""
+    of_leaf = (part for part in filled if part.begins_in(uplink.number).any())
+    measured = next(of_leaf, None)
+    if measured is None or not controls:
+        return None
+    return uplink_effect(uplink.number, WAYS.index(uplink.way), measured, controls)
+
+
+def _alone(
+    uplink: Judgement,
+    effect: UplinkEffect,
+    evidence: SurveyEvidence,
+    controls: list[FilledUplink],
+    accused: int,
+) -> tuple[Judgement, EffectLimit]:
+    """An uplink by its effect alone, and the effect from which it is accused.
+
+    The error rate bounds the probability that one of the `accused` is which only shares a link. One in doubt is
+    accused if it is slow beyond doubt alone: the error rate then is that of all nodes and uplinks of the sweep.
+    """
+    fit = evidence.confirmation_fit
+    assert fit is not None  # only by it uplinks are accused, or in doubt
+    if uplink.is_accused:
+        spread, freedom = float(fit.spread[WAYS.index(uplink.way)]), fit.freedom
+        tests = accused
+    else:
+        differences = np.concatenate([control.differences() for control in controls])
+        spread, freedom = spread_of_controls(differences)
+        tests = evidence.tests_in_isolation
+    sigma = float(np.hypot(spread * np.sqrt(effect.share), effect.noise))
+    sigma = max(SETTINGS.least_spread, sigma)
+    freedom = min(freedom, effect.freedom)
+    half = upper_quantile(SETTINGS.error_of_family / tests, freedom) * sigma
+    limit = EffectLimit(max(SETTINGS.least_hint, half), sigma)
+    is_slow = effect.slowness > limit.slowness
+    is_healthy = effect.slowness + half < SETTINGS.least_hint
+    if not (uplink.is_accused or is_slow or is_healthy):
+        return uplink, limit
+    hidden = effect.hidden / 2
+    judgement = replace(
+        uplink,
+        slowness=effect.slowness + hidden,
+        half_width=half + hidden,
+        is_slow=is_slow,
+        reason=None if is_slow or uplink.reason == HINTED else NOT_SLOW_ALONE_UPLINK,
+    )
+    return judgement, limit
+
+
+def _slowest_node(nodes: Sequence[Judgement], leaves: IntArray, leaf: int) -> float:
+    """The slowness of the slowest accused node of a leaf; minus infinity without one."""
+    slow = (node.slowness for node in nodes if node.is_slow and leaves[node.number] == leaf)
+    return max(slow, default=-np.inf)
