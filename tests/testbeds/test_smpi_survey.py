@@ -13,7 +13,7 @@ from chiplog.measure.launchers import SimulatedPlatform, launch_command
 from chiplog.measure.probes import BuiltProbe
 from chiplog.measure.session import Session
 from chiplog.survey.machine_verdict import MachineVerdict, verdict_of_run
-from chiplog.survey.measurement import measure_sweep
+from chiplog.survey.measurement import SurveyConditions, measure_sweep
 from chiplog.survey.plan import SurveyOptions
 
 LEAVES = 4
@@ -80,8 +80,8 @@ def survey(probe: BuiltProbe, folder: Path, tree: Tree) -> MachineVerdict:
 
     options = SurveyOptions("mpi", len(tree.hosts), own=False)
     out = folder / "pairs.jsonl"
-    declared = tree.leaves, NAMES
-    return verdict_of_run(measure_sweep("mpi", options, out, launch, leaves_of=lambda _: declared))
+    conditions = SurveyConditions(leaves_of=lambda _: (tree.leaves, NAMES))
+    return verdict_of_run(measure_sweep("mpi", options, out, launch, conditions))
 
 
 def node(number: int) -> str:

@@ -102,13 +102,15 @@ def test_a_survey_under_slurm_has_its_leaves_and_says_what_it_left_aside(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run = tmp_path / "pairs.jsonl"
-    job.survey("sim:L=5us,o=1us", run, SurveyOptions("sim", 4), ranks_are_given=True)
+    job.survey(
+        "sim:L=5us,o=1us", run, SurveyOptions("sim", 4), job.SurveyStart(ranks_are_given=True)
+    )
     measured = read_run(run)
     dataset = replace(measured, header={**measured.header, "hosts": list(NODES)})
     monkeypatch.setattr(job, "_whoever_is_lost", lambda *_: (dataset, ()))
 
     def surveyed() -> job.SurveyResult:
-        return job.survey("tcp", run, SurveyOptions("tcp", 4), launcher="srun -N 4")
+        return job.survey("tcp", run, SurveyOptions("tcp", 4), job.SurveyStart("srun -N 4"))
 
     use(monkeypatch, slurm(tmp_path, "exit 1", TREE))
     assert (surveyed().verdict.leaves, surveyed().note) == (2, None)

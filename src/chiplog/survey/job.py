@@ -14,12 +14,12 @@ from chiplog.dataset.run_file import read_run
 from chiplog.measure.limits import NO_LIMITS, within
 from chiplog.measure.progress import ProgressBar
 from chiplog.measure.session import MARGIN_SECONDS
-from chiplog.measure.start import launch_of, transport_of
+from chiplog.measure.start import launch_of
 from chiplog.outside import as_integer
 from chiplog.survey.lost import LostNode, NodeLost, file_without, launcher_without, lost_node
-from chiplog.survey.measurement import measure_sweep
+from chiplog.survey.measurement import SurveyConditions, measure_sweep
 from chiplog.survey.nodes import node_names
-from chiplog.survey.plan import BANDWIDTH_BYTES, LATENCY_BYTES, SurveyOptions
+from chiplog.survey.plan import SurveyOptions
 
 if TYPE_CHECKING:
     from chiplog.dataset.series import Dataset
@@ -36,32 +36,9 @@ MARGIN_IN_TIME_LIMITS = 4.0
 """Times that a rank may wait for another, within one record: only then does the probe count as stuck."""
 
 
-def survey_options(
-    target: str,
-    *,
-    ranks: int | None = None,
-    launcher: str | None = None,
-    latency_bytes: int = LATENCY_BYTES,
-    bandwidth_bytes: int = BANDWIDTH_BYTES,
-    sparse: int | None = None,
-    visits: int = 1,
-    seed: int = 1,
-    again: bool = True,
-) -> SurveyOptions:
-    """The options of a survey; without `ranks`, those that the launcher's words name.
-
-    Raises UsageError, naming the option, for a value that can't be.
-    """
-    return SurveyOptions(
-        transport_of(target),
-        ranks if ranks is not None else ranks_of(launcher) or DEFAULT_RANKS,
-        latency_bytes,
-        bandwidth_bytes,
-        sparse,
-        visits,
-        seed,
-        again,
-    )
+def ranks_to_plan(ranks: int | None, launcher: str | None) -> int:
+    """The number of ranks that was asked for, else the one that the launcher's words name, else 2."""
+    return ranks if ranks is not None else ranks_of(launcher) or DEFAULT_RANKS
 
 
 def ranks_of(launcher: str | None, environment: Mapping[str, str] = os.environ) -> int | None:
@@ -112,66 +89,76 @@ def run_file_of(out: str | os.PathLike[str]) -> Path:
     return path if path.suffix == ".jsonl" else path / RUN_FILE
 
 
+@dataclass(frozen=True)
+class SurveyStart:
+    """How a survey's ranks are started, as `chiplog.measure.start.launch_of` says, and how long they may take."""
+
+    launcher: str | None = None
+    mpi: str | None = None
+    rendezvous: str | None = None
+    time_limit: float = 30.0
+    budget: float | None = None
+    """Seconds for all but the start; None for as many as it takes."""
+    ranks_are_given: bool = False
+
+
 def survey(
     target: str,
     out: str | os.PathLike[str],
     options: SurveyOptions,
+    start: SurveyStart = SurveyStart(),
     *,
-    ranks_are_given: bool = False,
-    launcher: str | None = None,
-    mpi: str | None = None,
-    rendezvous: str | None = None,
-    time_limit: float = 30.0,
-    budget: float | None = None,
     resume: bool = False,
     topology: str | os.PathLike[str] | None = None,
 ) -> SurveyResult:
     """Measure every pair of the ranks that are started for `target`, by the plan that `options` make.
 
-    `out` is a folder or a run file; see `chiplog.survey.measurement.measure_sweep` for `resume`, `ranks_are_given` and
-    what is raised, and `chiplog.measure.start.launch_of` for the rest. `budget` in seconds bounds all but the start.
+    `out` is a folder or a run file; see `chiplog.survey.measurement` for what `resume` does and what is raised.
     `topology` is a topology.conf, which the measured leaves are held against; without it, under Slurm, what Slurm
     itself declares.
 
     Where a node is lost and the launcher is srun, the other nodes are measured anew without it, into a file of
     their own.
     """
-    declared = _Declared(topology, launcher)
-    has_limit = budget is not None and options.transport != SIMULATED
-    limits = within(budget or 0.0) if has_limit else NO_LIMITS
-
-    def measure(job: _SweepPart) -> Dataset:
-        launch = launch_of(
-            target,
-            ranks=job.options.ranks,
-            launcher=job.launcher,
-            mpi=mpi,
-            rendezvous=rendezvous,
-            time_limit=time_limit,
-            seed=options.seed,
-        )
-        with ProgressBar(target) as watcher:
-            return measure_sweep(
-                target,
-                job.options,
-                job.path,
-                launch,
-                resume=job.resume,
-                ranks_are_given=job.ranks_are_given,
-                leaves_of=declared.leaves_of,
-                watcher=watcher,
-                limits=limits,
-                margin_seconds=MARGIN_SECONDS + MARGIN_IN_TIME_LIMITS * time_limit,
-            )
-
-    dataset, lost = _whoever_is_lost(
-        measure, _SweepPart(options, run_file_of(out), launcher, ranks_are_given, resume)
-    )
+    declared = _Declared(topology, start.launcher)
+    part = _SweepPart(options, run_file_of(out), start.launcher, start.ranks_are_given, resume)
+    dataset, lost = _whoever_is_lost(_measured_by(target, options, start, declared), part)
     # NumPy, which the ranks' start need not wait for
     from chiplog.survey.result import survey_result
 
     tree = declared.topology_for(node_names(dataset.header))
     return replace(survey_result(dataset, tree, lost), note=declared.note)
+
+
+def _measured_by(
+    target: str, options: SurveyOptions, start: SurveyStart, declared: _Declared
+) -> Callable[[_SweepPart], Dataset]:
+    """Starts ranks for a part of a survey and measures it; the time of all parts together is limited."""
+    has_limit = start.budget is not None and options.transport != SIMULATED
+    limits = within(start.budget or 0.0) if has_limit else NO_LIMITS
+
+    def measure(part: _SweepPart) -> Dataset:
+        launch = launch_of(
+            target,
+            ranks=part.options.ranks,
+            launcher=part.launcher,
+            mpi=start.mpi,
+            rendezvous=start.rendezvous,
+            time_limit=start.time_limit,
+            seed=options.seed,
+        )
+        with ProgressBar(target) as watcher:
+            conditions = SurveyConditions(
+                part.resume,
+                part.ranks_are_given,
+                declared.leaves_of,
+                watcher,
+                limits,
+                MARGIN_SECONDS + MARGIN_IN_TIME_LIMITS * start.time_limit,
+            )
+            return measure_sweep(target, part.options, part.path, launch, conditions)
+
+    return measure
 
 
 class _Declared:

@@ -6,7 +6,7 @@ import os
 import re
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -32,37 +32,40 @@ def _no_leaves(_: tuple[str, ...]) -> None:
     """Where nothing is declared."""
 
 
+@dataclass(frozen=True)
+class SurveyConditions:
+    """What holds while a survey is measured, besides its plan."""
+
+    resume: bool = False
+    """Whether exactly the missing records are measured, by the plan that the file was begun with."""
+    ranks_are_given: bool = True
+    """If not, a new sweep is planned for as many ranks as have started."""
+    leaves_of: LeavesOf = _no_leaves
+    """The declared leaves of the nodes that have started, and these leaves' names; rounds fill uplinks by them."""
+    watcher: Watcher = field(default_factory=Silent)
+    limits: Limits = NO_LIMITS
+    """When their time is over, the rest is left to `--resume`."""
+    margin_seconds: float | None = None
+    """How much longer than planned a record may take."""
+
+
 def measure_sweep(
     target: str,
     options: SurveyOptions,
     out: Path,
     launch: Launch,
-    *,
-    resume: bool = False,
-    ranks_are_given: bool = True,
-    leaves_of: LeavesOf = _no_leaves,
-    watcher: Watcher | None = None,
-    limits: Limits = NO_LIMITS,
-    margin_seconds: float | None = None,
+    conditions: SurveyConditions = SurveyConditions(),
 ) -> Dataset:
     """Measure the sweep that `options` make, write the run file `out`, and return what is in it.
 
-    With `resume`, exactly the missing records are measured, by the plan that the file was begun with. Without
-    `ranks_are_given`, a new sweep is planned for as many ranks as have started. `leaves_of` tells the declared leaves
-    of the nodes that have started, and these leaves' names; a new sweep fills uplinks by them. When the time of
-    `limits` is over, the rest is left to `--resume`. `margin_seconds` is how much longer than planned a record may
-    take.
-
-    Raises UsageError where `out` exists (or, with `resume`, is another survey's), where the number of ranks is not
+    Raises UsageError where `out` exists (or, to resume, is another survey's), where the number of ranks is not
     the planned one, or where host names are ambiguous; NodeLost where a node is lost, RunFailed where the disk is;
     KeyboardInterrupt when interrupted. All finished records are kept.
     """
     with InterruptGuard() as guard:
-        run = _SweepRunFile(
-            target, options, out, guard, watcher or Silent(), limits, margin_seconds, leaves_of
-        )
-        run.begin(resume=resume)
-        run.measure(launch, ranks_are_given=ranks_are_given or resume)
+        run = _SweepRunFile(target, options, out, guard, conditions)
+        run.begin()
+        run.measure(launch)
     return run.dataset(complete=run.is_complete)
 
 
@@ -75,27 +78,22 @@ class _SweepRunFile:
         options: SurveyOptions,
         out: Path,
         guard: InterruptGuard,
-        watcher: Watcher,
-        limits: Limits,
-        margin_seconds: float | None,
-        leaves_of: LeavesOf,
+        conditions: SurveyConditions,
     ) -> None:
         self.target = target
         self.options = options
         self.out = out
         self.guard = guard
-        self.watcher = watcher
-        self.limits = limits
-        self.margin_seconds = margin_seconds
-        self.leaves_of = leaves_of
+        self.conditions = conditions
+        self.limits = conditions.limits
         self.writer: RunWriter | None = None
         self.header: Mapping[str, Any] = {}
         self.series: list[Series] = []
         self.is_complete = False
 
-    def begin(self, *, resume: bool) -> None:
+    def begin(self) -> None:
         """Open the file that is there, or make sure that there is none."""
-        if not resume:
+        if not self.conditions.resume:
             _refuse_unwritable(self.out)
             refuse_existing(self.out)
             return
@@ -116,14 +114,14 @@ class _SweepRunFile:
             self.writer.close()
             raise
 
-    def measure(self, launch: Launch, *, ranks_are_given: bool) -> None:
+    def measure(self, launch: Launch) -> None:
         """Start the ranks once and take the records that are missing."""
         if self.writer is not None and self.writer.complete:
             self.writer.close()
             self.is_complete = True
             return
         try:
-            self._with_ranks(launch, ranks_are_given=ranks_are_given)
+            self._with_ranks(launch)
         except BaseException as error:
             if self.writer is not None:
                 self.writer.__exit__(type(error), error, error.__traceback__)
@@ -135,7 +133,7 @@ class _SweepRunFile:
             complete=self.is_complete, reason="done" if self.is_complete else _NO_TIME
         )
 
-    def _with_ranks(self, launch: Launch, *, ranks_are_given: bool) -> None:
+    def _with_ranks(self, launch: Launch) -> None:
         began = time.monotonic()
         with self.guard.waiting():
             session = launch(
@@ -143,9 +141,12 @@ class _SweepRunFile:
             ).__enter__()
         self.limits = self.limits.later(min(time.monotonic() - began, MOST_START_SECONDS))
         try:
-            self._check_ranks(session.header, ranks_are_given=ranks_are_given)
+            self._check_ranks(session.header)
             if self.writer is None:
-                leaves, names = self.leaves_of(tuple(node_names(session.header))) or (None, None)
+                leaves, names = self.conditions.leaves_of(tuple(node_names(session.header))) or (
+                    None,
+                    None,
+                )
                 self.options = replace(self.options, leaves=leaves, leaf_names=names)
                 self.header = {**session.header, "plan": self.options.to_json()}
                 self.out.parent.mkdir(parents=True, exist_ok=True)
@@ -156,7 +157,7 @@ class _SweepRunFile:
             raise
         session.__exit__(None, None, None)
 
-    def _check_ranks(self, header: Mapping[str, Any], *, ranks_are_given: bool) -> None:
+    def _check_ranks(self, header: Mapping[str, Any]) -> None:
         refuse_ambiguous(header)
         if self.writer is not None and not are_same_hosts(
             header.get("hosts"), self.header.get("hosts")
@@ -168,7 +169,7 @@ class _SweepRunFile:
         started = int(header["ranks"])
         if started == self.options.ranks:
             return
-        if ranks_are_given or self.writer is not None:
+        if self.conditions.ranks_are_given or self.conditions.resume or self.writer is not None:
             raise UsageError(
                 f"--ranks: the launcher started {started} ranks, not {self.options.ranks}; say how many it starts."
             )
@@ -197,21 +198,21 @@ class _SweepRunFile:
     ) -> bool:
         todo = [planned for planned in requests if planned.id not in writer.finished]
         transport = self.options.transport
-        self.watcher.expect(*(predicted_seconds(waiting, transport) for waiting in todo))
+        self.conditions.watcher.expect(*(predicted_seconds(waiting, transport) for waiting in todo))
         for request in todo:
             if self.limits.is_past_last and writer.records:
                 return False
             with self.guard.waiting():
                 line = self._answer(session, request)
             self.series += writer.append_raw(line)
-            self.watcher.done(
+            self.conditions.watcher.done(
                 predicted_seconds(request, transport), f"round {request.series[0].round}"
             )
         return True
 
     def _answer(self, session: Session, request: Request) -> str:
         try:
-            return session.measure(request, margin_seconds=self.margin_seconds)
+            return session.measure(request, margin_seconds=self.conditions.margin_seconds)
         except RunFailed as error:
             raise self._with_names(error) from error
 

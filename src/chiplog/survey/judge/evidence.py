@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
@@ -16,6 +16,8 @@ from chiplog.survey.slowness_terms import BOTH, WAYS
 from chiplog.survey.sweep import Scores, Suspects, scores, suspects
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from chiplog.survey.pair_values import Confirmation, FloatArray
     from chiplog.survey.slowness_model import PairFit
 
@@ -95,6 +97,12 @@ class Judgement:
         """Whether it is slow, or may be as far as the confirmation can tell."""
         return self.is_slow or self.reason in (DOUBT, UNTOLD)
 
+    def in_isolation(self, slowness: float, half_width: float, *, is_slow: bool) -> Judgement:
+        """An accused one with its effect in isolation, or with the reason why it is not accused."""
+        if not is_slow:
+            return replace(self, is_slow=False, reason=NOT_SLOW_ALONE)
+        return replace(self, slowness=slowness, half_width=half_width)
+
 
 def unknown(
     kind: Literal["node", "uplink"], number: int, slowness: float, reason: str
@@ -120,6 +128,11 @@ class Judged:
     """None where nothing of the kind was judged."""
     first_untested: int | None = None
     """Of pairs, the place of the first suspected one that was not measured often enough; None where all were."""
+
+    def after(self, judgements: Sequence[Judgement], limits: Sequence[EffectLimit]) -> Judged:
+        """The same suspects after another stage, in which these limits held, too."""
+        known = [*limits, *([] if self.limit is None else [self.limit])]
+        return replace(self, judgements=tuple(judgements), limit=max(known, default=None))
 
 
 @dataclass(frozen=True, slots=True)

@@ -158,7 +158,7 @@ def isolate_nodes(
     accused who only shares a link. Chance was ruled out beside others, so those count that were slow there. Nodes in
     doubt are accused if they are slow beyond doubt alone, by tests of all nodes and uplinks of the sweep.
     """
-    judgements, limits = [], [nodes.limit]
+    judgements, limits = [], []
     for node in nodes.judgements:
         judgement = node
         if node.is_accused:
@@ -171,11 +171,7 @@ def isolate_nodes(
         if figures is not None and node.is_in_doubt:
             judgement = _doubted(judgement, evidence, figures, doubted_nodes(evidence, nodes))
         judgements.append(judgement)
-    return replace(
-        nodes,
-        judgements=tuple(judgements),
-        limit=max((limit for limit in limits if limit is not None), default=None),
-    )
+    return nodes.after(judgements, limits)
 
 
 def doubted_nodes(evidence: SurveyEvidence, nodes: Judged) -> IntArray:
@@ -207,15 +203,8 @@ def _accused(
     spread = max(SETTINGS.least_spread, sigma)
     half = upper_quantile(SETTINGS.error_of_family / accused, figures.freedom) * spread
     limit = max(SETTINGS.least_hint, half)
-    judgement = in_isolation(node, float(slow.mean()), half, is_slow=bool(slow.mean() > limit))
+    judgement = node.in_isolation(float(slow.mean()), half, is_slow=bool(slow.mean() > limit))
     return judgement, EffectLimit(limit, spread)
-
-
-def in_isolation(suspect: Judgement, slow: float, half: float, *, is_slow: bool) -> Judgement:
-    """An accused one with its effect in isolation, or with the reason why it is not accused."""
-    if not is_slow:
-        return replace(suspect, is_slow=False, reason=NOT_SLOW_ALONE)
-    return replace(suspect, slowness=slow, half_width=half)
 
 
 def _doubted(

@@ -18,7 +18,6 @@ from chiplog.survey.judge.evidence import (
     Judged,
     Judgement,
 )
-from chiplog.survey.judge.nodes import in_isolation
 from chiplog.survey.robust import scale, upper_quantile
 from chiplog.survey.settings import SETTINGS
 from chiplog.survey.slowness_terms import BOTH, OUT
@@ -200,7 +199,7 @@ def isolate_pairs(
 
     `figures` is None where it has too few controls. `accused` is how many nodes and pairs share the error rate.
     """
-    judgements, limits = [], [pairs.limit]
+    judgements, limits = [], []
     for pair in pairs.judgements:
         if not pair.is_accused:
             judgements.append(pair)
@@ -213,8 +212,7 @@ def isolate_pairs(
             limits.append(isolated[1])
     if figures is not None:
         judgements = [_beside_nodes(pair, nodes) for pair in judgements]
-    known = [limit for limit in limits if limit is not None]
-    return replace(pairs, judgements=tuple(judgements), limit=max(known, default=None))
+    return pairs.after(judgements, limits)
 
 
 def _accused(
@@ -234,9 +232,7 @@ def _accused(
     limit = max(SETTINGS.least_hint, half)
     is_slow = (figures.low_beyond[there] > limit) & (figures.low[there] > SETTINGS.least_hint)
     typical = float(figures.typical[there].mean())
-    return in_isolation(pair, typical, half, is_slow=bool(is_slow.any())), EffectLimit(
-        limit, spread
-    )
+    return pair.in_isolation(typical, half, is_slow=bool(is_slow.any())), EffectLimit(limit, spread)
 
 
 def _beside_nodes(pair: Judgement, nodes: Sequence[Judgement]) -> Judgement:

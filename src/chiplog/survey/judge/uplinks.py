@@ -120,7 +120,7 @@ def isolate_uplinks(
     filled = filled_uplinks(full, evidence.sweep.leaves)
     controls = [control for control in filled if not suspected & control.leaves]
     accused = sum(uplink.is_accused for uplink in to_judge)
-    judgements, limits = [], [uplinks.limit]
+    judgements, limits = [], []
     for uplink in uplinks.judgements:
         effect = _effect(uplink, filled, controls) if uplink in to_judge else None
         behind = _slowest_node(nodes.judgements, evidence.sweep.leaves, uplink.number)
@@ -130,8 +130,7 @@ def isolate_uplinks(
         judgement, limit = _alone(uplink, effect, evidence, controls, accused)
         judgements.append(judgement)
         limits += [limit] if uplink.is_accused else []
-    known = [limit for limit in limits if limit is not None]
-    return replace(uplinks, judgements=tuple(judgements), limit=max(known, default=None))
+    return uplinks.after(judgements, limits)
 
 
 def _effect(
