@@ -36,7 +36,7 @@ PURPOSES = {"latency": LATENCY, "bandwidth": BANDWIDTH}
 
 
 def choose_confirmation(dataset: Dataset, sweep: Sweep) -> tuple[Request, ...]:
-    """The requests that follow on those of `sweep`, whose first visit is in `dataset`.
+    """Returns the requests that follow on those of `sweep`, whose first visit is in `dataset`.
 
     The same samples and options give the same requests, so that an interrupted second measurement can be resumed.
     """
@@ -54,7 +54,7 @@ def choose_confirmation(dataset: Dataset, sweep: Sweep) -> tuple[Request, ...]:
 
 
 def choose_isolation(dataset: Dataset, sweep: Sweep, first_number: int) -> tuple[Request, ...]:
-    """The requests that follow on all others, which are in `dataset`; none where nobody's bandwidth is slow.
+    """Returns the requests that follow on all others, which are in `dataset`; none where nobody's bandwidth is slow.
 
     The same samples and options give the same requests, numbered from `first_number` on.
     """
@@ -69,7 +69,7 @@ def choose_isolation(dataset: Dataset, sweep: Sweep, first_number: int) -> tuple
 
 
 def _rounds_in_time(dataset: Dataset, purpose: str) -> list[int]:
-    """The rounds of the sweep, in the order in which they were measured."""
+    """Returns the rounds of the sweep, in the order in which they were measured."""
     of_sweep = (series for series in dataset.series if series.visit == 0 and series.by_pair)
     return list(
         dict.fromkeys(
@@ -81,7 +81,7 @@ def _rounds_in_time(dataset: Dataset, purpose: str) -> list[int]:
 
 
 def pair_rounds(fit: PairFit, shuffle: random.Random) -> list[Pairs]:
-    """Rounds of the suspected pairs, the worst first; nodes that are left over make other pairs, at random.
+    """Returns rounds of the suspected pairs, the worst first; nodes that are left over make other pairs, at random.
 
     None where no pair is a suspect, and at most as many as SETTINGS.most_confirmation_rounds leaves.
     """
@@ -107,7 +107,7 @@ def pairs_to_isolate(
     slow_pairs: Sequence[tuple[int, int]],
     shuffle: random.Random,
 ) -> list[Pairs]:
-    """Pairs to measure one after the other: the first of the slow ones, and others drawn at random beside them.
+    """Returns pairs to measure one after the other: the first of the slow ones, and others drawn at random beside them.
 
     Slow nodes have healthy partners: of other leaves, or of their own where its uplink is suspected. Suspected uplinks
     are avoided. Controls are of the classes of the slow ones. Each part is of disjoint pairs. There are none where
@@ -135,7 +135,7 @@ def pairs_to_isolate(
 
 
 def _partners(fit: PairFit, suspicions: Suspects, suspicious: set[int], node: int) -> list[int]:
-    """The nodes that a slow one may be paired with: healthy ones of the other leaves, or of its leaf."""
+    """Returns the nodes that a slow one may be paired with: healthy ones of the other leaves, or of its leaf."""
     leaves = fit.leaves.tolist()
     seen = np.union1d(fit.values.clients[fit.usable], fit.values.servers[fit.usable]).tolist()
     healthy = [partner for partner in seen if partner not in suspicious]
@@ -159,7 +159,7 @@ def _partners(fit: PairFit, suspicions: Suspects, suspicious: set[int], node: in
 def _other_pairs(
     fit: PairFit, suspicions: Suspects, suspected: set[tuple[int, int]]
 ) -> list[tuple[int, int]]:
-    """Pairs that nothing speaks against; across suspected uplinks only where there are few others."""
+    """Returns pairs that nothing speaks against; across suspected uplinks only where there are few others."""
     clients, servers = fit.values.clients[fit.usable], fit.values.servers[fit.usable]
     pairs = zip(clients.tolist(), servers.tolist(), strict=True)
     slow_leaves = set(suspicions.uplinks.tolist())
@@ -185,7 +185,7 @@ def _disjoint(pairs: Sequence[tuple[int, int]]) -> list[Pairs]:
 def uplinks_to_isolate(
     fit: PairFit, slow_uplinks: Sequence[int], shuffle: random.Random
 ) -> list[Pairs]:
-    """Rounds that each fill the uplink of one leaf: of the slow ones, the worst first, and of some healthy ones.
+    """Returns rounds that each fill one leaf's uplink: of the slow ones, the worst first, and of some healthy ones.
 
     The leaf's nodes are the clients; their partners are healthy nodes of as many other leaves as there are. A leaf is
     left out where there are too few of these to fill its uplink. There are none where no healthy leaf can be measured.
@@ -211,7 +211,7 @@ def uplinks_to_isolate(
 
 
 def _members(fit: PairFit) -> dict[int, list[int]]:
-    """The nodes of each leaf that have pairs."""
+    """Returns the nodes of each leaf that have pairs."""
     ends = np.union1d(fit.values.clients[fit.usable], fit.values.servers[fit.usable])
     leaves = fit.leaves[ends]
     return {leaf: ends[leaves == leaf].tolist() for leaf in np.unique(leaves).tolist()}
@@ -220,7 +220,7 @@ def _members(fit: PairFit) -> dict[int, list[int]]:
 def _filling(
     leaf: int, nodes: list[int], healthy: dict[int, list[int]], shuffle: random.Random
 ) -> Pairs:
-    """All nodes of a leaf with partners spread over other leaves; () where these are too few."""
+    """Returns all nodes of a leaf with partners spread over other leaves; () where these are too few."""
     others = [shuffle.sample(ends, len(ends)) for other, ends in healthy.items() if other != leaf]
     shuffle.shuffle(others)
     partners = [node for node in chain.from_iterable(zip_longest(*others)) if node is not None]

@@ -54,19 +54,22 @@ class ConfirmationFit:
 
     @property
     def ways(self) -> tuple[int, int]:
-        """The rows of `effects` and `uplinks` that a pair's client and its server have a part of."""
+        """Returns the rows of `effects` and `uplinks` that a pair's client and its server have a part of."""
         return (1, 2) if self.terms.is_directed else (0, 0)
 
     @property
     def known_effects(self) -> FloatArray:
-        """(3, n) the effects; of a node outside the core the expected one."""
+        """Returns (3, n) the effects; of a node outside the core the expected one."""
         return np.where(np.isfinite(self.effects), self.effects, self.expected)
 
 
 def fit_confirmation(
-    sweep: PairFit, suspects: Suspects, scores: Scores, values: PairValues
+    sweep: PairFit, suspects: Suspects, nodes: Scores, values: PairValues
 ) -> ConfirmationFit | None:
-    """Fits the whole rounds that were measured again; None with too few healthy nodes."""
+    """Fits the whole rounds that were measured again; None with too few healthy nodes.
+
+    `nodes` are the scores of the nodes in the sweep.
+    """
     core = _core(suspects, values)
     ends = np.union1d(values.clients[core], values.servers[core])
     reference = _reference(sweep, suspects, ends)
@@ -92,12 +95,12 @@ def fit_confirmation(
         np.array([max(SETTINGS.least_spread, sigma) for sigma, _ in spread]),
         min(freedom for _, freedom in spread),
         effects.uplinks,
-        _expected_effects(sweep, scores),
+        _expected_effects(sweep, nodes),
     )
 
 
 def _core(suspects: Suspects, values: PairValues) -> IntArray:
-    """Places of the pairs that are not suspected, nor between two suspected nodes."""
+    """Returns places of the pairs that are not suspected, nor between two suspected nodes."""
     nodes = len(values.nodes)
     is_suspect = np.zeros(nodes, dtype=bool)
     is_suspect[suspects.nodes] = True
@@ -109,7 +112,7 @@ def _core(suspects: Suspects, values: PairValues) -> IntArray:
 
 
 def _reference(sweep: PairFit, suspects: Suspects, ends: IntArray) -> IntArray | None:
-    """The controls that effects are relative to: those behind no suspected uplink, where they suffice."""
+    """Returns the controls that effects are relative to: those behind no suspected uplink, where they suffice."""
     controls = np.setdiff1d(ends, suspects.nodes)
     clear = controls[~np.isin(sweep.leaves[controls], suspects.uplinks)]
     chosen = clear if clear.size >= SETTINGS.least_controls else controls
@@ -156,7 +159,7 @@ class _WholeRounds:
         return _Effects(effects - centres[:, None], errors, centres, of_leaves)
 
     def crosses(self, uplinks: IntArray) -> NDArray[np.bool_]:
-        """(core,) whether each pair uses one of these uplinks."""
+        """Returns (core,) whether each pair uses one of these uplinks."""
         client_leaves = self.sweep.leaves[self.values.clients[self.core]]
         server_leaves = self.sweep.leaves[self.values.servers[self.core]]
         return np.asarray(
@@ -166,7 +169,7 @@ class _WholeRounds:
 
 
 def _fitted_uplinks(sweep: PairFit, suspects: Suspects, ends: IntArray) -> IntArray:
-    """The suspected uplinks that can be told from their nodes, and from other uplinks."""
+    """Returns the suspected uplinks that can be told from their nodes, and from other uplinks."""
     members = np.bincount(sweep.leaves[ends], minlength=sweep.leaf_count)
     if (members > 0).sum() < SETTINGS.least_leaves:
         return np.zeros(0, dtype=np.int64)
@@ -174,7 +177,7 @@ def _fitted_uplinks(sweep: PairFit, suspects: Suspects, ends: IntArray) -> IntAr
 
 
 def _known_uplinks(rounds: _WholeRounds, fitted: IntArray) -> FloatArray:
-    """(core,) what the sweep says of the uplinks that are not fitted again."""
+    """Returns (core,) what the sweep says of the uplinks that are not fitted again."""
     known = np.nan_to_num(rounds.sweep.uplink_effects)
     known[:, fitted] = 0.0
     client_leaves = rounds.sweep.leaves[rounds.values.clients[rounds.core]]
@@ -226,7 +229,7 @@ def _uplinks_by_their_pairs(
     pairs: IntArray,
     rest: FloatArray,
 ) -> _Effects:
-    """What the pairs across suspected uplinks say beyond `clear`; `whole` where they are too few.
+    """Returns what the pairs across suspected uplinks say beyond `clear`; `whole` where they are too few.
 
     `pairs` (2, p) are their clients and servers; `rest` (p,) is their slowness beyond their class and block, a
     logarithm.
@@ -251,19 +254,19 @@ def _uplinks_by_their_pairs(
     return _Effects(nodes, errors, clear.centres, uplinks)
 
 
-def _expected_effects(sweep: PairFit, scores: Scores) -> FloatArray:
-    """(3, n) the effect to be expected of each node again: the sweep's, drawn towards 0 as far as it is uncertain.
+def _expected_effects(sweep: PairFit, nodes: Scores) -> FloatArray:
+    """Returns (3, n) the effect to be expected of each node: the sweep's, drawn towards 0 as far as it is uncertain.
 
     A suspected pair was chosen by what its nodes left over, so their effects as fitted would repeat that choice.
     """
     errors = sweep.node_errors[:, np.isfinite(sweep.node_effects[0])]
     chance = float(np.median(errors)) ** 2 if errors.size else 0.0
     effects = np.nan_to_num(sweep.node_effects)
-    lasting = max(0.0, float(scores.node_spread[1:].max()) ** 2 - chance)
+    lasting = max(0.0, float(nodes.spread[1:].max()) ** 2 - chance)
     drawn = lasting / (lasting + sweep.node_errors**2 + SETTINGS.least_spread**2)
     return three_ways(effects * drawn)
 
 
 def pair_keys(clients: IntArray, servers: IntArray, nodes: int) -> IntArray:
-    """A number for each pair, whichever way round."""
+    """Returns a number for each pair, whichever way round."""
     return np.asarray(np.minimum(clients, servers) * nodes + np.maximum(clients, servers))

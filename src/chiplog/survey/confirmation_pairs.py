@@ -48,16 +48,16 @@ class PairFigures:
 
     @property
     def nodes(self) -> int:
-        """How many there are."""
+        """Returns how many there are."""
         return self.cpus.size
 
     def kind_of(self, pairs: IntArray) -> IntArray:
-        """(k,) 1 of pairs (k, 2) whose nodes share a CPU, else 0: two kinds that spread differently."""
+        """Returns (k,) 1 of pairs (k, 2) whose nodes share a CPU, else 0: two kinds that spread differently."""
         cpus, other_cpus = self.cpus[pairs].T
         return np.asarray((cpus == other_cpus) & (cpus >= 0), dtype=np.int64)
 
     def of_pairs(self, values: FloatArray, pairs: IntArray) -> tuple[FloatArray, IntArray]:
-        """(k,) that quantile of `values` of each directed pair (k, 2), 0 without any; (k,) its known repeats."""
+        """Returns (k,) that quantile of the values of each directed pair, 0 without any, and (k,) its known repeats."""
         wanted, order = np.unique(pairs[:, 0] * self.nodes + pairs[:, 1], return_inverse=True)
         place = np.minimum(np.searchsorted(wanted, self.keys), wanted.size - 1)
         is_wanted = wanted[place] == self.keys
@@ -82,7 +82,7 @@ class PairControls:
     are_minima: bool
 
     def quantiles(self, probability: float) -> FloatArray:
-        """(2,) how many errors a healthy pair's difference exceeds with this probability.
+        """Returns (2,) how many errors a healthy pair's difference exceeds with this probability.
 
         Minima of what is only ever added have a longer tail than normal values.
         """
@@ -95,7 +95,10 @@ class PairControls:
 
 
 def pair_controls(figures: PairFigures, values: FloatArray) -> PairControls | None:
-    """The healthy pairs by `values`; None with too few; of a kind that has too few, those of both kinds are taken."""
+    """Returns the healthy pairs by `values`; None with too few.
+
+    Of a kind that has too few, those of both kinds are taken.
+    """
     known, number, sizes = np.unique(
         figures.keys[figures.is_control], return_inverse=True, return_counts=True
     )
@@ -124,17 +127,17 @@ def pair_controls(figures: PairFigures, values: FloatArray) -> PairControls | No
 def pair_figures(
     fit: ConfirmationFit,
     suspects: Suspects,
-    beside: PairValues | None,
+    suspected: PairValues | None,
     is_doubted: NDArray[np.bool_],
 ) -> PairFigures:
-    """The figures of the whole rounds, and of `beside`: rounds of suspected pairs, and of others beside them.
+    """Returns the figures of the whole rounds, and of `suspected`: rounds of suspected pairs, filled with others.
 
     `is_doubted` (n,) are nodes that may cost each class of pairs another share.
     """
     whole = _figures_of(fit, suspects, fit.values, is_doubted)
-    if beside is None or not beside.values.size:
+    if suspected is None or not suspected.values.size:
         return whole
-    more = _figures_of(fit, suspects, beside, is_doubted)
+    more = _figures_of(fit, suspects, suspected, is_doubted)
     return PairFigures(
         np.concatenate((whole.keys, more.keys)),
         np.concatenate((whole.rest, more.rest)),
@@ -149,7 +152,7 @@ def pair_figures(
 def _figures_of(
     fit: ConfirmationFit, suspects: Suspects, values: PairValues, is_doubted: NDArray[np.bool_]
 ) -> PairFigures:
-    """Of the whole rounds, whose blocks are known, or of rounds beside them."""
+    """Returns the figures of the whole rounds, whose blocks are known, or of rounds beside them."""
     sweep, nodes = fit.sweep, len(values.nodes)
     logs = slowness(values)
     usable = np.flatnonzero(np.isfinite(logs))
@@ -169,7 +172,7 @@ def _figures_of(
     if values is fit.values:
         rest -= _block_shift(fit, rounds)
     else:
-        rest -= _shift_beside(rest, rounds, crossing, is_control)
+        rest -= _shift_by_controls(rest, rounds, crossing, is_control)
     plain = logs[usable] - sweep.class_values[crossing.astype(np.int64)]
     is_latency = values.kind == "latency"
     quantile = SETTINGS.latency_quantile if is_latency else SETTINGS.bandwidth_quantile
@@ -179,7 +182,7 @@ def _figures_of(
 
 
 def _beyond_nodes_and_uplinks(fit: ConfirmationFit, ends: IntArray, slow: FloatArray) -> FloatArray:
-    """(m,) the slowness beyond the effects of the pairs' nodes, and of uplinks, or within a leaf that of its pairs."""
+    """Returns (m,) the slowness beyond the pairs' nodes, and beyond uplinks, or what pairs within a leaf share."""
     client_leaves, server_leaves = fit.sweep.leaves[ends]
     out, into = fit.ways
     effects = fit.known_effects
@@ -193,10 +196,10 @@ def _beyond_nodes_and_uplinks(fit: ConfirmationFit, ends: IntArray, slow: FloatA
     return np.asarray(slow - effects[out, ends[0]] - effects[into, ends[1]] - of_leaves)
 
 
-def _shift_beside(
+def _shift_by_controls(
     rest: FloatArray, rounds: IntArray, crossing: NDArray[np.bool_], is_control: NDArray[np.bool_]
 ) -> FloatArray:
-    """(m,) what the controls of each figure's class, and of its block, have in common.
+    """Returns (m,) what the controls of each figure's class, and of its block, have in common.
 
     The shifts of blocks are shrunk by the share of their variance that chance explains.
     """
@@ -220,7 +223,7 @@ def _shift_beside(
 def _by_class(
     fit: ConfirmationFit, is_doubted: NDArray[np.bool_], ends: IntArray, classes: IntArray
 ) -> tuple[FloatArray, NDArray[np.bool_]]:
-    """(m,) what the ends' nodes that are `is_doubted` cost in this class of pairs beyond that in all; (m,) known?
+    """Returns (m,) what doubted nodes cost in this class of pairs beyond that in all, and (m,) whether it is known.
 
     A late node costs quick pairs more than others, in logarithms: those of its leaf, and, as their latencies are
     evened, those of its CPU. `classes` (m,) are 1 of pairs between leaves, and 2 more of those that share a CPU.
@@ -239,12 +242,12 @@ def _by_class(
 
 
 def _share_a_cpu(values: PairValues) -> NDArray[np.bool_]:
-    """(m,) whether the pair's nodes share a CPU, which makes latencies another kind, not bandwidths."""
+    """Returns (m,) whether the pair's nodes share a CPU, which makes latencies another kind, not bandwidths."""
     return values.share_a_cpu & (values.kind == "latency")
 
 
 def _level(fit: ConfirmationFit) -> FloatArray:
-    """(2,) the classes' slowness in the confirmation where the median control has no effect."""
+    """Returns (2,) the classes' slowness in the confirmation where the median control has no effect."""
     terms, sweep = fit.terms, fit.sweep
     nodes = len(fit.values.nodes)
     ends = two_ways(terms.ends, nodes, is_directed=terms.is_directed)[:, fit.controls]
@@ -255,6 +258,6 @@ def _level(fit: ConfirmationFit) -> FloatArray:
 
 
 def _block_shift(fit: ConfirmationFit, rounds: IntArray) -> FloatArray:
-    """(m,) the shift of the block that each round lies in, or of the nearest one."""
+    """Returns (m,) the shift of the block that each round lies in, or of the nearest one."""
     shifts = fit.terms.block_values[fit.terms.blocks]
     return of_nearest(rounds, fit.values.rounds[fit.core], shifts)

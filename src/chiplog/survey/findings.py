@@ -40,14 +40,14 @@ class Finding:
     """Why nothing is concluded; None of an accused one."""
 
     def to_json(self) -> dict[str, Any]:
-        """The finding for scripts; ends of its interval that are unknown are None."""
+        """Returns the finding for scripts; ends of its interval that are unknown are None."""
         bounds = {"low": self.low, "high": self.high}
         known = {name: end if math.isfinite(end) else None for name, end in bounds.items()}
         return {**asdict(self), **known}
 
 
 def figure_text(finding: Finding) -> str:
-    """A finding's figure with its change; the interval belongs to an accused one only.
+    """Returns a finding's figure with its change; the interval belongs to an accused one only.
 
     >>> figure_text(Finding("cpu", "n05", None, "both", "other_programs", 0.97, 0.9, 1.04))
     'other programs have 97.0 % of it (90.0 % to 104.0 %)'
@@ -68,7 +68,7 @@ def figure_text(finding: Finding) -> str:
 
 
 def who(finding: Finding) -> str:
-    """The words that name whom a finding is about.
+    """Returns the words that name whom a finding is about.
 
     >>> who(Finding("cpu", "n05", None, "both", "other_programs", 0.97, 0.9, 1.0))
     'cpu of n05'

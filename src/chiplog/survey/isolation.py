@@ -54,19 +54,19 @@ class IsolatedPairs:
 
     @property
     def freedom(self) -> float:
-        """The degrees of freedom of the controls' spread."""
+        """Returns the degrees of freedom of the controls' spread."""
         return degrees_of_freedom(int(self.is_control.sum()))
 
     def keys(self) -> IntArray:
-        """A number for each pair, whichever way round."""
+        """Returns a number for each pair, whichever way round."""
         return pair_keys(self.clients, self.servers, self.nodes)
 
     def reaches_beyond(self, nodes: IntArray) -> NDArray[np.bool_]:
-        """(m,) whether a pair has an end that is not among these nodes."""
+        """Returns (m,) whether a pair has an end that is not among these nodes."""
         return ~np.isin(self.clients, nodes) | ~np.isin(self.servers, nodes)
 
     def best(self, kept: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """Of these the ones that cross no suspected uplink, if there are some pairs of them."""
+        """Returns those of the kept pairs that cross no suspected uplink, if there are enough, else all."""
         clear = kept & self.is_clear
         pairs = np.unique(self.keys()[clear]).size
         return clear if pairs >= SETTINGS.least_partners else kept
@@ -75,7 +75,7 @@ class IsolatedPairs:
 def isolated_pairs(
     fit: ConfirmationFit, suspects: Suspects, doubted: IntArray, values: PairValues
 ) -> IsolatedPairs | None:
-    """The pairs of the isolation; None with too few controls, which are pairs of nodes that are not `doubted`."""
+    """Returns the pairs of the isolation; None with too few controls: pairs of nodes that are not `doubted`."""
     repeats = _Repeats.of(fit, suspects, doubted, values)
     if repeats is None:
         return None
@@ -123,7 +123,7 @@ class _Repeats:
     def of(
         fit: ConfirmationFit, suspects: Suspects, doubted: IntArray, values: PairValues
     ) -> _Repeats | None:
-        """None with too few controls."""
+        """Returns the figures of these values; None with too few controls."""
         nodes = len(values.nodes)
         known = np.isfinite(slowness(values))
         keys, number, sizes = np.unique(
@@ -146,7 +146,7 @@ class _Repeats:
         return _Repeats(fit, values, number, clients, servers, crossing, is_control, is_used)
 
     def beyond(self, effects: FloatArray, uplinks: FloatArray) -> FloatArray:
-        """(figures,) the slowness beyond `effects` (3, n), `uplinks` (3, leaves), and the controls of the class."""
+        """Returns (figures,) the slowness beyond `effects` (3, n), `uplinks` (3, leaves) and the class's controls."""
         values, leaves = self.values, self.fit.sweep.leaves
         out, into = self.fit.ways
         explained = effects[out, values.clients] + effects[into, values.servers]
@@ -165,7 +165,7 @@ class _Repeats:
         return rest
 
     def quantile(self, rest: FloatArray, share: float) -> FloatArray:
-        """(pairs,) that quantile of each pair's repeats, relative to the median control's."""
+        """Returns (pairs,) that quantile of each pair's repeats, relative to the median control's."""
         of_pairs = group_order_statistics(rest, self.number, self.clients.size, share)
         return np.asarray(of_pairs - np.median(of_pairs[self.is_control & self.is_used]))
 
@@ -183,27 +183,27 @@ class FilledUplink:
 
     @property
     def nodes(self) -> int:
-        """How many nodes fill it."""
+        """Returns how many nodes fill it."""
         return int(self.clients.shape[1])
 
     @property
     def means(self) -> FloatArray:
-        """(repeats,) the mean time of its pairs; NaN where one failed."""
+        """Returns (repeats,) the mean time of its pairs; NaN where one failed."""
         return np.asarray(self.times.mean(axis=1))
 
     def begins_in(self, leaf: int) -> NDArray[np.bool_]:
-        """(repeats,) whether all pairs of a repeat begin in that leaf."""
+        """Returns (repeats,) whether all pairs of a repeat begin in that leaf."""
         return np.asarray((self.clients == leaf).all(axis=1))
 
     def differences(self) -> FloatArray:
-        """(pairs,) by how much each of them takes longer than their mean, a logarithm, the median over the repeats."""
+        """Returns (pairs,) by how much each takes longer than their mean: a logarithm, the median over the repeats."""
         known = np.isfinite(self.means)
         ratios = self.times[known] / self.means[known, None]
         return np.asarray(np.median(np.log(ratios), axis=0)) if known.any() else np.zeros(0)
 
 
 def filled_uplinks(full: PairValues, leaves: IntArray) -> list[FilledUplink]:
-    """The uplinks that were filled; a repeat of one has the same pairs, in either direction."""
+    """Returns the uplinks that were filled; a repeat of one has the same pairs, in either direction."""
     logs, nodes = slowness(full), len(full.nodes)
     repeats: dict[tuple[int, ...], list[IntArray]] = {}
     for number in np.unique(full.rounds).tolist():
@@ -236,7 +236,7 @@ class UplinkEffect:
 def uplink_effect(
     leaf: int, way: int, uplink: FilledUplink, controls: list[FilledUplink]
 ) -> UplinkEffect | None:
-    """The effect of a leaf's uplink in a way: 0 both together, 1 out, 2 in; None with too few repeats.
+    """Returns the effect of a leaf's uplink in a way: 0 both together, 1 out, 2 in; None with too few repeats.
 
     Each repeat is compared with the controls' repeats of the same time, so that the machine's drift cancels.
     """
@@ -272,12 +272,12 @@ def uplink_effect(
 
 
 def _deviations(repeats: FloatArray) -> FloatArray:
-    """How far each repeat is from their median, widened by what fitting the median takes away."""
+    """Returns how far each repeat is from their median, widened by what fitting the median takes away."""
     return np.asarray((repeats - np.median(repeats)) * np.sqrt(repeats.size / (repeats.size - 1)))
 
 
 def share_given(times: FloatArray, free: float) -> float:
-    """What an uplink gives its pairs, as a share of what they would take: 0.9 of one that is 10 % slow.
+    """Returns what an uplink gives its pairs, as a share of what they would take: 0.9 of one that is 10 % slow.
 
     `times` (k,) are those of the pairs' messages, which began together and are of one size; `free` is the time of one
     that nothing slows. The uplink is full until fewer pairs are left than can fill it. Those take what they

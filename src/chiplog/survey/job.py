@@ -37,12 +37,12 @@ MARGIN_IN_TIME_LIMITS = 4.0
 
 
 def ranks_to_plan(ranks: int | None, launcher: str | None) -> int:
-    """The number of ranks that was asked for, else the one that the launcher's words name, else 2."""
+    """Returns the number of ranks that was asked for, else the one that the launcher's words name, else 2."""
     return ranks if ranks is not None else ranks_of(launcher) or DEFAULT_RANKS
 
 
 def ranks_of(launcher: str | None, environment: Mapping[str, str] = os.environ) -> int | None:
-    """The number of ranks that a launcher's words name; None where they name none.
+    """Returns the number of ranks that a launcher's words name; None where they name none.
 
     A number of tasks counts before one of nodes; a launcher of Slurm's without either takes those of its job.
 
@@ -71,7 +71,7 @@ def ranks_of(launcher: str | None, environment: Mapping[str, str] = os.environ) 
 
 
 def _number_after(name: str, words: list[str]) -> int | None:
-    """The number that follows an option as the next word, behind `=`, or, for a letter, at once."""
+    """Returns the number that follows an option as the next word, behind `=`, or, for a letter, at once."""
     joint = "=" if name.startswith("--") else "=?"
     for at, word in enumerate(words):
         following = words[at + 1] if word == name and at + 1 < len(words) else ""
@@ -84,7 +84,7 @@ def _number_after(name: str, words: list[str]) -> int | None:
 
 
 def run_file_of(out: str | os.PathLike[str]) -> Path:
-    """The run file that `-o` names: itself, or a file in the folder of that name."""
+    """Returns the run file that `-o` names: itself, or a file in the folder of that name."""
     path = Path(out)
     return path if path.suffix == ".jsonl" else path / RUN_FILE
 
@@ -176,7 +176,7 @@ class _Declared:
             self._known = read_topology(file)
 
     def topology_for(self, nodes: tuple[str, ...]) -> Topology | None:
-        """None where nothing is declared; Slurm is asked once."""
+        """Returns the declared topology; None where nothing is declared; Slurm is asked once."""
         if not self._has_asked:
             from chiplog.survey.topology import is_under_slurm, topology_of_slurm
 
@@ -186,7 +186,7 @@ class _Declared:
         return self._known
 
     def leaves_of(self, nodes: tuple[str, ...]) -> tuple[tuple[int, ...], tuple[str, ...]] | None:
-        """Each node's leaf by number, and the leaves' names; nodes that are not declared share a number.
+        """Returns each node's leaf by number, and the leaves' names; nodes that are not declared share a number.
 
         UsageError as `leaf_numbers`.
         """

@@ -41,7 +41,7 @@ class Difference:
 
     @property
     def text(self) -> str:
-        """The difference as a sentence."""
+        """Returns the difference as a sentence."""
         at = (
             f"under {self.measured}"
             if self.measured
@@ -53,7 +53,7 @@ class Difference:
 
 
 def infer_leaves(values: PairValues) -> IntArray | None:
-    """(n,) the number of each node's leaf, -1 of one that can't be told; None where the pairs show no leaves.
+    """Returns (n,) the number of each node's leaf, -1 of one that can't be told; None where the pairs show no leaves.
 
     Pairs fall into two classes, near and far, where that explains their figures; nodes that are near to the same nodes
     are of one leaf. Each group is divided again as long as its pairs fall into two classes, so the leaves of a deeper
@@ -88,7 +88,7 @@ def infer_leaves(values: PairValues) -> IntArray | None:
 def differences(
     nodes: tuple[str, ...], declared: IntArray, leaf_names: tuple[str, ...], measured: IntArray
 ) -> tuple[Difference, ...]:
-    """The nodes whose measured leaf is not the declared one; nodes whose leaf can't be told are left out.
+    """Returns the nodes whose measured leaf is not the declared one; nodes whose leaf can't be told are left out.
 
     A measured leaf has the name of the declared one that it shares most nodes with, each name once.
     """
@@ -112,7 +112,7 @@ def differences(
 
 
 def divided(measured: IntArray, declared: IntArray) -> IntArray:
-    """The measured leaves, (n,), where one that unites whole declared ones is divided into these.
+    """Returns the measured leaves, (n,), where one that unites whole declared ones is divided into these.
 
     Pairs between leaves are near, too, where their figures are not slower; only a leaf that is torn apart contradicts
     what was declared. With two slow uplinks of four, the bandwidths between the other two leaves are like those within.
@@ -128,7 +128,7 @@ def divided(measured: IntArray, declared: IntArray) -> IntArray:
 
 
 def _matrix(values: PairValues) -> FloatArray:
-    """(n, n) the slowness of each pair, the mean of both ways; NaN where neither was measured."""
+    """Returns (n, n) the slowness of each pair, the mean of both ways; NaN where neither was measured."""
     nodes = len(values.nodes)
     one_way = np.full((nodes, nodes), np.nan)
     one_way[values.clients, values.servers] = slowness(values)
@@ -142,7 +142,7 @@ def _matrix(values: PairValues) -> FloatArray:
 
 
 def _divide(slow: FloatArray) -> IntArray | None:
-    """(n,) groups of nodes that are near to each other, -1 of a node that is near to none; None where all are alike."""
+    """Returns (n,) groups of nodes that are near to each other, -1 of nodes near to none; None where all are alike."""
     near = _near(slow)
     if near is None:
         return None
@@ -157,7 +157,7 @@ def _divide(slow: FloatArray) -> IntArray | None:
 
 
 def _near(slow: FloatArray) -> BoolArray | None:
-    """(n, n) the pairs of the nearer class; None where one class explains all pairs."""
+    """Returns (n, n) the pairs of the nearer class; None where one class explains all pairs."""
     typical = np.nan_to_num(np.nanquantile(slow, SETTINGS.far_quantile, axis=1))
     even = slow - typical[:, None] - typical[None, :] + np.median(typical)
     upper = np.triu_indices(len(slow), 1)
@@ -174,7 +174,7 @@ def _near(slow: FloatArray) -> BoolArray | None:
 
 
 def _threshold(logs: FloatArray) -> float | None:
-    """Where two normal classes of one width fit the sorted values best; None where one class fits as well."""
+    """Returns where two normal classes of one width fit the sorted values best; None where one class fits as well."""
     count = logs.size
     centred = logs - logs.mean()
     sums, squares = np.cumsum(centred), np.cumsum(centred**2)
@@ -206,19 +206,19 @@ def _threshold(logs: FloatArray) -> float | None:
 
 
 def _grouped(near: BoolArray) -> IntArray:
-    """(n,) first groups: nodes that are linked by sharing most of what is near to them."""
+    """Returns (n,) first groups: nodes that are linked by sharing most of what is near to them."""
     neighbours = (near | np.eye(len(near), dtype=bool)).astype(np.float32)
     shared = neighbours @ neighbours.T
     sizes = neighbours.sum(axis=1)
     either = sizes[:, None] + sizes[None, :] - shared
     _, groups = connected_components(shared > SETTINGS.alike * either, directed=False)
     groups = groups.astype(np.int64)
-    alone = np.bincount(groups)[groups] == 1
-    return np.where(alone, -1, groups)
+    is_single = np.bincount(groups)[groups] == 1
+    return np.where(is_single, -1, groups)
 
 
 def _assigned(near: BoolArray, measured: BoolArray, groups: IntArray) -> IntArray:
-    """(n,) each node in the group whose members are most often near to it, if half of them are."""
+    """Returns (n,) each node in the group whose members are most often near to it, if half of them are."""
     names = np.unique(groups[groups >= 0])
     if not names.size:
         return groups
@@ -232,7 +232,7 @@ def _assigned(near: BoolArray, measured: BoolArray, groups: IntArray) -> IntArra
 
 
 def _is_consistent(near: BoolArray, measured: BoolArray, groups: IntArray) -> bool:
-    """Whether pairs within groups are mostly near and others mostly far, of two groups at least."""
+    """Returns whether pairs within groups are mostly near and others mostly far, of two groups at least."""
     is_known = groups >= 0
     if np.unique(groups[is_known]).size < 2 or is_known.mean() < SETTINGS.least_grouped:
         return False
@@ -257,7 +257,7 @@ class SharedNodes:
 
 
 def shared_nodes(header: Mapping[str, object]) -> SharedNodes | None:
-    """None where each rank has a node of its own, as simulated ranks have, or where hosts are unknown."""
+    """Returns what ranks share; None where each has a node for itself, as simulated ones have, or hosts are unknown."""
     hosts = list(map(str, header_list(header.get("hosts"))))
     if len(hosts) != header.get("ranks") or is_in_virtual_time(header):
         return None
@@ -278,7 +278,7 @@ def shared_nodes(header: Mapping[str, object]) -> SharedNodes | None:
 
 
 def declared_leaves(dataset: Dataset) -> tuple[IntArray | None, tuple[str, ...]]:
-    """(n,) the leaf of each node that was declared when the survey began, or None, and the leaves' names by number."""
+    """Returns (n,) each node's leaf as declared when the survey began, or None, and the leaves' names by number."""
     plan = dataset.header.get("plan")
     if not isinstance(plan, Mapping):
         return None, ()
@@ -289,7 +289,7 @@ def declared_leaves(dataset: Dataset) -> tuple[IntArray | None, tuple[str, ...]]
 def measured_leaves(
     known: dict[Kind, PairValues], shared: SharedNodes | None, declared: IntArray | None
 ) -> IntArray | None:
-    """(n,) the leaf of each node as the pairs show it; where ranks share nodes, the node of each rank.
+    """Returns (n,) the leaf of each node as the pairs show it; where ranks share nodes, the node of each rank.
 
     Bandwidths may be as large between leaves as within, so they divide what was declared, and unite nothing.
     """
@@ -306,7 +306,7 @@ def measured_leaves(
 
 
 def named_leaves(measured: IntArray, declared: IntArray, names: tuple[str, ...]) -> tuple[str, ...]:
-    """The names of the measured leaves by number: the declared one where most of a leaf's nodes have one."""
+    """Returns the names of the measured leaves by number: the declared one where most of a leaf's nodes have one."""
     named = []
     for number in range(int(measured.max(initial=-1)) + 1):
         declared_here = declared[(measured == number) & (declared != UNDECLARED)]
@@ -317,7 +317,7 @@ def named_leaves(measured: IntArray, declared: IntArray, names: tuple[str, ...])
 
 
 def each_in_a_leaf(leaves: IntArray) -> IntArray:
-    """Leaves in which each node of unknown leaf has one of its own."""
+    """Returns leaves in which each node of unknown leaf has one of its own."""
     unknown = np.flatnonzero(leaves < 0)
     result = leaves.copy()
     result[unknown] = int(leaves.max(initial=-1)) + 1 + np.arange(unknown.size)

@@ -57,7 +57,7 @@ class LinkClass:
     parameters: Mapping[str, LinkParameter]
 
     def to_json(self) -> dict[str, Any]:
-        """The class for scripts."""
+        """Returns the class for scripts."""
         return {
             "name": self.name,
             "pairs": self.pairs,
@@ -75,7 +75,7 @@ class Sizes:
 
 
 def class_names(fit: PairFit, unit: Unit = "leaf") -> dict[int, str]:
-    """The name of each class of pairs in a fit, by its number.
+    """Returns the name of each class of pairs in a fit, by its number.
 
     A machine whose nodes are all in one leaf has one class.
     """
@@ -89,7 +89,7 @@ def class_names(fit: PairFit, unit: Unit = "leaf") -> dict[int, str]:
 def link_classes(
     fits: Mapping[Kind, PairFit], sizes: Sizes, unit: Unit = "leaf"
 ) -> tuple[LinkClass, ...]:
-    """The classes of a sweep: medians over the pairs of each, with 95 % intervals by resampling its nodes."""
+    """Returns the classes of a sweep: medians over the pairs of each, with 95 % intervals by resampling its nodes."""
     medians: dict[tuple[int, str], dict[Kind, _Median]] = {}
     for kind, fit in fits.items():
         for number_and_name in class_names(fit, unit).items():
@@ -129,7 +129,7 @@ def _half_round_trip(latency: _Median | None, sizes: Sizes) -> LinkParameter:
 
 
 def _slope(bandwidth: _Median | None, half: LinkParameter, sizes: Sizes) -> LinkParameter:
-    """G: of a window of one message as a value, of a longer one as bounds."""
+    """Returns G: of a window of one message as a value, of a longer one as bounds."""
     message = sizes.bandwidth_bytes
     if bandwidth is None or message < 2:
         return LinkParameter(None, None, None, "no bandwidth was measured")
@@ -169,7 +169,7 @@ def _ends(median: _Median) -> tuple[float | None, float | None]:
 
 
 def _median(fit: PairFit, is_in_class: FloatArray | IntArray) -> _Median:
-    """The median figure of a class's pairs; nodes are resampled, since a node's pairs share what is its own."""
+    """Returns the median figure of a class's pairs; nodes are resampled, since a node's pairs share what is its own."""
     pairs = fit.usable[is_in_class]
     order = np.argsort(fit.values.values[pairs], kind="stable")
     values = fit.values.values[pairs][order]

@@ -66,17 +66,17 @@ class MachineVerdict:
     """What `leaves` are: where several ranks run on a node, nodes or sockets."""
 
     def leaf_name(self, number: int) -> str:
-        """What a leaf is called."""
+        """Returns what a leaf is called."""
         return self.leaf_names[number] if number < len(self.leaf_names) else f"{self.unit} {number}"
 
     @property
     def accused(self) -> tuple[Finding, ...]:
-        """All accused ones; a node or a pair only if no slow CPU or memory of its nodes may explain it."""
+        """Returns all accused ones; a node or a pair only if no slow CPU or memory of its nodes may explain it."""
         return (*(self.hosts.accused if self.hosts else ()), *self._by_pairs[0])
 
     @property
     def inconclusive(self) -> tuple[Finding, ...]:
-        """All suspects of which nothing is concluded."""
+        """Returns all suspects of which nothing is concluded."""
         doubts = tuple(
             finding for verdict in self.verdicts.values() for finding in verdict.inconclusive
         )
@@ -88,7 +88,7 @@ class MachineVerdict:
         return without_explained(findings, self.hosts)
 
     def to_json(self) -> dict[str, Any]:
-        """The verdict for scripts; `detectable` on top is that of bandwidths if there are any."""
+        """Returns the verdict for scripts; `detectable` on top is that of bandwidths if there are any."""
         detectable = {
             kind: {
                 LINK if name == "pair" else name: least
@@ -158,7 +158,7 @@ def _leaves(
     sweeps: dict[Kind, PairValues],
     shared: SharedNodes | None,
 ) -> _Leaves:
-    """The measured leaves, with their declared names and what contradicts these; else the declared ones."""
+    """Returns the measured leaves, with their declared names and what contradicts these; else the declared ones."""
     nodes = tuple(node_names(dataset.header))
     declared, names = leaf_numbers(topology, nodes) if topology else declared_leaves(dataset)
     measured = measured_leaves(sweeps, shared, declared)
@@ -182,7 +182,7 @@ def _fits(sweeps: dict[Kind, PairValues], leaves: IntArray | None) -> dict[Kind,
 def _verdict(
     dataset: Dataset, fit: PairFit, leaf_names: tuple[str, ...], *, has_later_visits: bool
 ) -> SweepVerdict:
-    """Of one kind of figure; no slow uplink would be found by pairs that did not fill it."""
+    """Judges one kind of figure; no slow uplink would be found by pairs that did not fill it."""
     kind = fit.values.kind
     evidence = SurveyEvidence(fit)
     if has_later_visits:
@@ -196,7 +196,7 @@ def _verdict(
 
 
 def sweep_fits(dataset: Dataset) -> dict[Kind, PairFit]:
-    """The fits of the first visit, of each kind that was measured, with the leaves that it shows, or the plan's."""
+    """Returns the fits of the first visit, of each kind, with the leaves that it shows, or the plan's."""
     sweeps = sweep_values(dataset, [0])
     shared = shared_nodes(dataset.header)
     declared = declared_leaves(dataset)[0]

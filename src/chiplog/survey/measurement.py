@@ -29,7 +29,7 @@ _NO_TIME = "time did not suffice for all rounds"
 
 
 def _no_leaves(_: tuple[str, ...]) -> None:
-    """Where nothing is declared."""
+    """Returns nothing, as where no leaves are declared."""
 
 
 @dataclass(frozen=True)
@@ -186,12 +186,12 @@ class _SweepRunFile:
 
         first_number = len(sweep.requests)
         if self.options.has_confirmation:
-            again = choose_confirmation(self.dataset(), sweep)
-            if not self._measure_all(session, again, writer):
+            confirmation = choose_confirmation(self.dataset(), sweep)
+            if not self._measure_all(session, confirmation, writer):
                 return False
-            first_number += len(again)
-        alone = choose_isolation(self.dataset(), sweep, first_number)
-        return self._measure_all(session, alone, writer)
+            first_number += len(confirmation)
+        isolation = choose_isolation(self.dataset(), sweep, first_number)
+        return self._measure_all(session, isolation, writer)
 
     def _measure_all(
         self, session: Session, requests: Sequence[Request], writer: RunWriter
@@ -217,7 +217,7 @@ class _SweepRunFile:
             raise self._with_names(error) from error
 
     def _with_names(self, error: RunFailed) -> RunFailed:
-        """An error with the names of the nodes whose ranks it speaks of, and what to do."""
+        """Returns an error with the names of the nodes whose ranks it speaks of, and what to do."""
         sentence = str(error).rstrip(".")
         names = node_names(self.header)
         ranks = dict.fromkeys(int(number) for number in _RANK.findall(sentence))
@@ -233,7 +233,7 @@ class _SweepRunFile:
         return RunFailed(loss)
 
     def dataset(self, *, complete: bool = False) -> Dataset:
-        """All that is in the file."""
+        """Returns all that is in the file."""
         return Dataset(self.header, tuple(self.series), complete, str(self.out))
 
 

@@ -55,7 +55,7 @@ class PairValues:
 
     @property
     def share_a_cpu(self) -> NDArray[np.bool_]:
-        """(m,) whether the pair's two nodes are bound to one CPU."""
+        """Returns (m,) whether the pair's two nodes are bound to one CPU."""
         if self.cpus is None:
             return np.zeros(self.values.shape, dtype=np.bool_)
         client_cpus, server_cpus = self.cpus[self.clients], self.cpus[self.servers]
@@ -83,7 +83,7 @@ class Isolation:
 
 
 def pair_values(dataset: Dataset, kind: Kind, purpose: str | None = None) -> PairValues:
-    """The figures of all pairs that a survey has measured, in the order of its rounds.
+    """Returns the figures of all pairs that a survey has measured, in the order of its rounds.
 
     Latency is half the minimum of a pair's round trips; bandwidth the message size over the median of its one-way
     times. Samples of one pair in one direction are pooled over records. `purpose` is the records' tag; by default that
@@ -118,7 +118,7 @@ def _is_of(series: Series, purpose: str, direction: str) -> bool:
 
 
 def _figures(kind: Kind, pooled: Sequence[list[FloatArray]], message_bytes: int) -> FloatArray:
-    """(pairs,) the figure of each pair; NaN of one without a sample, or whose time is not above 0."""
+    """Returns (pairs,) the figure of each pair; NaN of one without a sample, or whose time is not above 0."""
     of_pair = [parts[0] if len(parts) == 1 else np.concatenate(parts) for parts in pooled]
     sizes = np.array([samples.size for samples in of_pair], dtype=np.int64)
     seconds = np.concatenate([*of_pair, np.zeros(0)])
@@ -134,7 +134,7 @@ def _figures(kind: Kind, pooled: Sequence[list[FloatArray]], message_bytes: int)
 
 
 def cpus_of_ranks(header: Mapping[str, object]) -> IntArray | None:
-    """(ranks,) a number for the CPU that each rank is bound to, NO_CPU without one; None where no two share one."""
+    """Returns (ranks,) a number for the CPU of each bound rank, NO_CPU of others; None where no two share one."""
     kernels, binding = header_list(header.get("kernels")), header_list(header.get("binding"))
     ranks = header.get("ranks")
     if len(kernels) != ranks or len(binding) != ranks:
@@ -148,7 +148,7 @@ def cpus_of_ranks(header: Mapping[str, object]) -> IntArray | None:
 
 
 def time_on_one_cpu(sweep: PairValues) -> float:
-    """How many times as long the latencies of pairs that share a CPU are as others'; 1 where few pairs do, or all.
+    """Returns how many times as long latencies of pairs that share a CPU are as others'; 1 where few do, or all.
 
     By the medians of a sweep.
     """
@@ -161,7 +161,7 @@ def time_on_one_cpu(sweep: PairValues) -> float:
 
 
 def evened(values: PairValues, times: float) -> PairValues:
-    """The latencies as they would be if no two nodes shared a CPU; `times` as `time_on_one_cpu` says."""
+    """Returns the latencies as they would be if no two nodes shared a CPU; `times` as `time_on_one_cpu` says."""
     if times == 1:
         return values
     figures: FloatArray = np.where(values.share_a_cpu, values.values / times, values.values)
@@ -169,25 +169,25 @@ def evened(values: PairValues, times: float) -> PairValues:
 
 
 def survey_visits(dataset: Dataset) -> list[int]:
-    """The numbers of the visits: the first one is the sweep."""
+    """Returns the numbers of the visits: the first one is the sweep."""
     return sorted({series.visit for series in dataset.series if series.pattern == PATTERN})
 
 
 def sweep_values(dataset: Dataset, visits: list[int]) -> dict[Kind, PairValues]:
-    """The figures of the first one of `visits`, of each kind that was measured in it."""
+    """Returns the figures of the first one of `visits`, of each kind that was measured in it."""
     sweeps = {kind: _of_visits(dataset, kind, visits[:1]) for kind in KINDS}
     return {kind: sweep for kind, sweep in sweeps.items() if np.isfinite(sweep.values).any()}
 
 
 def confirmation_values(dataset: Dataset, kind: Kind) -> Confirmation:
-    """All figures of a kind after the sweep, but those of the isolation, each time for itself."""
+    """Returns all figures of a kind after the sweep, but those of the isolation, each time for itself."""
     later = survey_visits(dataset)[1:]
     pairs = _of_visits(dataset, kind, later, (kind + PAIRS_AGAIN,))
     return Confirmation(_of_visits(dataset, kind, later), pairs)
 
 
 def isolation_values(dataset: Dataset, kind: Kind) -> Isolation:
-    """All figures of the isolation; none of latencies."""
+    """Returns all figures of the isolation; none of latencies."""
     if kind == "latency":
         return Isolation()
     later = survey_visits(dataset)[1:]
@@ -200,7 +200,7 @@ def isolation_values(dataset: Dataset, kind: Kind) -> Isolation:
 def _of_visits(
     dataset: Dataset, kind: Kind, visits: list[int], purposes: tuple[str, ...] = ()
 ) -> PairValues:
-    """The figures of these visits; rounds are numbered in the order of time, so that drift is seen as such.
+    """Returns the figures of these visits; rounds are numbered in the order of time, so that drift is seen as such.
 
     A round trip is the same from either end, so the ends of a latency are put in the order of the nodes: then all
     repeats of a pair count together. Those of nodes that share a CPU are evened.
@@ -229,7 +229,7 @@ def _of_visits(
 
 
 def _time_on_one_cpu(dataset: Dataset) -> float:
-    """By the first visit, whose pairs are not chosen; 1 where no two nodes share a CPU."""
+    """Returns that ratio by the first visit, whose pairs are not chosen; 1 where no two nodes share a CPU."""
     if cpus_of_ranks(dataset.header) is None:
         return 1.0
     first = min(
@@ -241,6 +241,6 @@ def _time_on_one_cpu(dataset: Dataset) -> float:
 
 
 def _in_time(rounds: IntArray) -> IntArray:
-    """Rounds renumbered from 0 in the order in which they appear."""
+    """Returns rounds renumbered from 0 in the order in which they appear."""
     _, first, number = np.unique(rounds, return_index=True, return_inverse=True)
     return np.asarray(np.argsort(np.argsort(first))[number.reshape(-1)], dtype=np.int64)

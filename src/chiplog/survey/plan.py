@@ -87,27 +87,27 @@ class SurveyOptions:
 
     @property
     def judges(self) -> bool:
-        """Whether later figures tell who is slow: a second measurement's, or later visits'."""
+        """Returns whether later figures tell who is slow: a second measurement's, or later visits'."""
         return (self.again or self.visits > 1) and self.ranks >= SETTINGS.least_ranks
 
     @property
     def has_confirmation(self) -> bool:
-        """Whether rounds are measured again, chosen by what the sweep has found."""
+        """Returns whether rounds are measured again, chosen by what the sweep has found."""
         return self.judges and self.visits == 1
 
     @property
     def checks_hosts(self) -> bool:
-        """Whether nodes do work alone: where a later visit judges them by it."""
+        """Returns whether nodes do work alone: where a later visit judges them by it."""
         return self.own and (self.visits > 1 or self.has_confirmation)
 
     def to_json(self) -> dict[str, object]:
-        """The options as the run file's header keeps them, in JSON's own types."""
+        """Returns the options as the run file's header keeps them, in JSON's own types."""
         lists = {"leaves": self.leaves, "leaf_names": self.leaf_names}
         return {**asdict(self), **{name: items and list(items) for name, items in lists.items()}}
 
     @staticmethod
     def from_json(stored: Mapping[str, object], source: str) -> SurveyOptions:
-        """The options that a run file's header holds; CorruptFile, naming `source`, where they are of no survey."""
+        """Returns the options of a run file's header; CorruptFile, naming `source`, where they are of no survey."""
         if stored.get("kind") != KIND:
             raise UsageError(
                 f"--resume: {source} was not begun by chiplog survey; chiplog measure --resume finishes it."
@@ -128,7 +128,7 @@ class SurveyOptions:
 def stored_leaves(
     plan: Mapping[str, object], ranks: object, source: str
 ) -> tuple[tuple[int, ...] | None, tuple[str, ...] | None]:
-    """The declared leaf of each rank and the leaves' names in a header's plan; None where nothing was declared.
+    """Returns the declared leaf of each rank and the leaves' names in a header's plan; None where nothing was declared.
 
     CorruptFile, naming `source`, where they are none.
     """
@@ -174,41 +174,33 @@ class Sweep:
 
     @property
     def pairs(self) -> int:
-        """Pairs that are measured: each in one round."""
+        """Returns how many pairs are measured: each in one round."""
         if self.schedule is not None:
             return sum(len(self.schedule[number]) for number in self.rounds)
         return self.options.ranks // 2 * len(self.rounds)
 
     def seconds_again(self, rounds: int) -> float:
-        """Predicted for so many rounds of latency and of bandwidth in the second measurement."""
+        """Predicts the time of a confirmation of so many rounds, and of the longest isolation."""
         chosen = dict.fromkeys((LATENCY, BANDWIDTH), self.rounds[:rounds])
-        wanted = (
-            SETTINGS.most_isolated_pairs
-            + SETTINGS.most_isolated_nodes * SETTINGS.partners
-            + SETTINGS.isolated_controls
-        )
+        wanted = SETTINGS.most_isolated_pairs + SETTINGS.isolated_controls
+        wanted += SETTINGS.most_isolated_nodes * SETTINGS.partners
         most = min(self.options.ranks // 2, wanted)
         alone = tuple((2 * pair, 2 * pair + 1) for pair in range(most))
         leaves = len(set(self.options.leaves or ()))
-        uplinks = [alone] * (
-            min(leaves, SETTINGS.most_isolated_uplinks + SETTINGS.control_leaves)
-            if leaves > 2
-            else 0
-        )
-        again = (
-            *confirmation_requests(self, chosen, {}),
-            *isolation_requests(self, [alone], uplinks, 0),
-        )
-        return sum(predicted_seconds(request, self.options.transport) for request in again)
+        most_uplinks = SETTINGS.most_isolated_uplinks + SETTINGS.control_leaves
+        uplinks = [alone] * (min(leaves, most_uplinks) if leaves > 2 else 0)
+        confirmation = confirmation_requests(self, chosen, {})
+        requests = (*confirmation, *isolation_requests(self, [alone], uplinks, 0))
+        return sum(predicted_seconds(request, self.options.transport) for request in requests)
 
     @property
     def all_pairs(self) -> int:
-        """Pairs that there are."""
+        """Returns how many pairs there are."""
         return self.options.ranks * (self.options.ranks - 1) // 2
 
 
 def make_sweep(options: SurveyOptions) -> Sweep:
-    """Latency and bandwidth of each round in turn, rounds in shuffled order, after one cold record.
+    """Plans latency and bandwidth of each round in turn, rounds in shuffled order, after one cold record.
 
     A round's pairs are timed one after the other for latency, and at once for bandwidth. Every other round of a visit
     is turned, so that each node sends in half of its pairs. Some rounds are measured one pair after the other, too.
@@ -237,7 +229,7 @@ def make_sweep(options: SurveyOptions) -> Sweep:
 def confirmation_requests(
     sweep: Sweep, rounds: Mapping[str, Sequence[int]], pairs: Mapping[str, Sequence[Pairs]]
 ) -> tuple[Request, ...]:
-    """The requests of the confirmation: of each purpose these rounds, 5 times in each direction.
+    """Returns the requests of the confirmation: of each purpose these rounds, 5 times in each direction.
 
     `rounds` are numbers of rounds of the sweep, `pairs` rounds of suspected pairs. All is shuffled anew in each visit,
     so that suspects and healthy nodes alternate.
@@ -268,7 +260,7 @@ def confirmation_requests(
 def isolation_requests(
     sweep: Sweep, parts: Sequence[Pairs], uplinks: Sequence[Pairs], first_number: int
 ) -> tuple[Request, ...]:
-    """The requests of the isolation, which follow on all others, numbered from `first_number` on.
+    """Returns the requests of the isolation, which follow on all others, numbered from `first_number` on.
 
     The pairs of each part, which are disjoint, are measured one after the other, those of each of `uplinks` at once;
     all 5 times in each direction.
@@ -289,7 +281,7 @@ def isolation_requests(
 
 
 def predicted_seconds(request: Request, transport: str) -> float:
-    """How long a record will probably take: its samples until its time is over, and at least the fewest."""
+    """Returns how long a record will probably take: its samples until its time is over, and at least the fewest."""
     if request.tag.get("purpose") == HOST_CHECK:
         return request.rounds(request.stop.max_samples) * HOST_SAMPLE_SECONDS
     nominal = nominal_of(transport)
@@ -300,7 +292,7 @@ def predicted_seconds(request: Request, transport: str) -> float:
 
 
 def _host_requests(number: int, visit: int, options: SurveyOptions) -> list[Request]:
-    """What each node does alone, all at the same time; nothing where the options leave it out."""
+    """Returns what each node does alone, all at the same time; nothing where the options leave it out."""
     series = tuple(SeriesRequest(name, 0, ranks=options.ranks) for name in (WORK, COPY, OTHERS))
     tag = {"purpose": HOST_CHECK}
     request = Request(number, visit, series, STOPS[HOST_CHECK], tag, check_payload=False)
@@ -310,7 +302,7 @@ def _host_requests(number: int, visit: int, options: SurveyOptions) -> list[Requ
 def _request(
     options: SurveyOptions, number: int, visit: int, planned: PlannedRound, *, turned: int
 ) -> Request:
-    """The request of a round; where it is turned, who received sends."""
+    """Returns the request of a round; where it is turned, who received sends."""
     purpose = planned.purpose
     is_latency = purpose in (LATENCY, WARM_UP)
     series = all_pairs_round(
@@ -329,7 +321,7 @@ def _request(
 
 
 def _sample_seconds(series: SeriesRequest, nominal: Nominal) -> float:
-    """Predicted duration of one sample of a round: of one pair, or of all its pairs one after the other."""
+    """Predicts the duration of one sample of a round: of one pair, or of all its pairs one after the other."""
     ways = 1 if series.direction == ONE_WAY else 2
     one_pair = 2 * nominal.half_round_trip_seconds + ways * series.message_bytes * (
         nominal.seconds_per_byte

@@ -203,12 +203,12 @@ class SurveySettings:
 
     @property
     def worth_measuring(self) -> float:
-        """The slowness in the sweep from which a pair is a suspect: chance may have hidden half of it."""
+        """Returns the slowness in the sweep from which a pair is a suspect: chance may have hidden half of it."""
         return self.least_effect / 2
 
     @property
     def error_of_family(self) -> float:
-        """The probability that a sweep of a healthy machine accuses anybody of one family."""
+        """Returns the probability that a sweep of a healthy machine accuses anybody of one family."""
         return self.family_error / self.families
 
 

@@ -62,7 +62,7 @@ class PairFit:
 
     @property
     def leaf_count(self) -> int:
-        """The number of leaves."""
+        """Returns the number of leaves."""
         return int(self.leaves.max(initial=-1)) + 1
 
 
@@ -94,7 +94,7 @@ def fit_pairs(values: PairValues, leaves: IntArray | None = None) -> PairFit:
 
 
 def _majority_uplinks(fit: PairFit) -> tuple[IntArray, float]:
-    """The leaves whose uplinks are slow where half of a few leaves, or more, have such, and the slowness; else none.
+    """Returns the slow uplinks where half of a few leaves, or more, have such, and their slowness; else none.
 
     A pair is as slow as the slower one of two full uplinks. So with two slow ones of four only the pairs between the
     other two leaves are quick, and the fit takes these for the odd ones. Two leaves must be healthy to be told.
@@ -122,7 +122,7 @@ def _majority_uplinks(fit: PairFit) -> tuple[IntArray, float]:
 def _best_majority(
     medians: FloatArray, ends: IntArray, leaves: IntArray, noise: float
 ) -> tuple[IntArray, float]:
-    """The set of slow uplinks that explains best what pairs of leaves differ by, if it is half of them or more.
+    """Returns the set of slow uplinks that explains best what pairs of leaves differ by, if it is half of them or more.
 
     `medians` (p,) are those of pairs of leaves, `ends` (2, p) their two leaves; `noise` is a median's standard error.
     """
@@ -147,7 +147,7 @@ def _best_majority(
 
 
 def _fitted_leaves(values: PairValues, leaves: IntArray, usable: IntArray) -> IntArray:
-    """The leaves whose uplinks can be told from their nodes, and from each other."""
+    """Returns the leaves whose uplinks can be told from their nodes, and from each other."""
     seen = np.union1d(values.clients[usable], values.servers[usable])
     sizes = np.bincount(leaves[seen], minlength=int(leaves.max(initial=-1)) + 1)
     crossing = leaves[values.clients[usable]] != leaves[values.servers[usable]]
@@ -159,7 +159,7 @@ def _fitted_leaves(values: PairValues, leaves: IntArray, usable: IntArray) -> In
 def _result(
     values: PairValues, leaves: IntArray, usable: IntArray, terms: Terms, weights: FloatArray
 ) -> PairFit:
-    """The fitted terms as effects with their errors."""
+    """Returns the fitted terms as effects with their errors."""
     nodes, leaf_count = len(values.nodes), int(leaves.max(initial=-1)) + 1
     is_directed = terms.is_directed
     rest = terms.rest()

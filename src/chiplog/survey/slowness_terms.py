@@ -20,7 +20,7 @@ WAYS = (BOTH, OUT, IN)
 
 
 def slowness(values: PairValues) -> FloatArray:
-    """(m,) the logarithm of a latency, or minus that of a bandwidth; NaN where a pair has no figure."""
+    """Returns (m,) the logarithm of a latency, or minus that of a bandwidth; NaN where a pair has no figure."""
     known = np.isfinite(values.values) & (values.values > 0)
     logs = np.log(np.where(known, values.values, np.nan))
     return logs if values.kind == "latency" else -logs
@@ -65,7 +65,7 @@ class Terms:
         self.sides = (out, into) if self.is_directed else (np.union1d(out, into),)
 
     def rest(self) -> FloatArray:
-        """(u,) what the terms leave of each pair."""
+        """Returns (u,) what the terms leave of each pair."""
         crossing = self.classes == 1
         leaf_part = np.where(
             crossing,
@@ -92,7 +92,7 @@ def make_terms(
     is_directed: bool | None = None,
     fixed: FloatArray | None = None,
 ) -> Terms:
-    """The terms of a sweep before they are fitted; `fitted` are the leaves whose uplinks are fitted."""
+    """Returns the terms of a sweep before they are fitted; `fitted` are the leaves whose uplinks are fitted."""
     nodes = len(values.nodes)
     leaf_count = int(leaves.max(initial=-1)) + 1
     clients, servers = values.clients[usable], values.servers[usable]
@@ -115,7 +115,7 @@ def make_terms(
 
 
 def both_ways(values: PairValues, usable: IntArray) -> bool:
-    """Whether nearly all nodes are often enough client, and server, for their directions to be told apart."""
+    """Returns whether nearly all nodes are often enough client, and server, for their directions to be told apart."""
     if values.kind == "latency" or not usable.size:
         return False
     nodes = len(values.nodes)
@@ -127,7 +127,7 @@ def both_ways(values: PairValues, usable: IntArray) -> bool:
 
 
 def blocks_of(rounds: IntArray) -> IntArray:
-    """(u,) the number of each pair's block: as many rounds in a row as have 16 pairs together."""
+    """Returns (u,) the number of each pair's block: as many rounds in a row as have 16 pairs together."""
     _, number, sizes = np.unique(rounds, return_inverse=True, return_counts=True)
     block_of_round = np.zeros(sizes.size, dtype=np.int64)
     filled = block = 0
@@ -142,22 +142,23 @@ def blocks_of(rounds: IntArray) -> IntArray:
 
 
 def of_nearest(rounds: IntArray, known_rounds: IntArray, shifts: FloatArray) -> FloatArray:
-    """(m,) of each round the shift of the nearest one that is known."""
+    """Returns (m,) of each round the shift of the nearest one that is known."""
     known, place = np.unique(known_rounds, return_index=True)
     nearest = np.searchsorted((known[1:] + known[:-1]) / 2, rounds)
     return np.asarray(shifts[place][nearest])
 
 
 def class_scales(rest: FloatArray, classes: IntArray) -> FloatArray:
-    """(2,) the spread within each class, drawn towards that of all where a class has few pairs.
+    """Returns (2,) the spread within each class, drawn towards that of all where a class has few pairs.
 
     Terms of their own could otherwise explain a small class wholly, which would then outweigh the other.
     """
     common = max(SETTINGS.least_scale, mad(rest))
-    own_scales = np.array([mad(rest[classes == pair_class]) for pair_class in (0, 1)])
+    class_spreads = np.array([mad(rest[classes == pair_class]) for pair_class in (0, 1)])
     pairs = np.bincount(classes, minlength=2)
     drawn = np.sqrt(
-        (pairs * own_scales**2 + SETTINGS.prior_pairs * common**2) / (pairs + SETTINGS.prior_pairs)
+        (pairs * class_spreads**2 + SETTINGS.prior_pairs * common**2)
+        / (pairs + SETTINGS.prior_pairs)
     )
     return np.asarray(np.maximum(drawn, common / 2))
 
@@ -244,7 +245,7 @@ def _centre(terms: Terms) -> None:
 
 
 def shared_by_most(effects: FloatArray) -> float:
-    """What more than half of a leaf's nodes, and a healthy one beside them, have in common: their uplink's part.
+    """Returns what more than half of a leaf's nodes, and a healthy one beside them, share: their uplink's part.
 
     It is the median of them and a 0, of two middle ones the one nearer to 0: where half of a leaf's nodes are slow, its
     uplink would explain that only together with as many nodes that are too quick.
@@ -291,7 +292,7 @@ def _move_blocks(terms: Terms, weights: FloatArray) -> None:
 def end_effects(
     terms: Terms, rest: FloatArray, scales: FloatArray, weights: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """(ends,) effects, NaN of an end without pairs, and their standard errors by the spread of its own pairs.
+    """Returns (ends,) effects, NaN of an end without pairs, and their standard errors by the spread of its own pairs.
 
     A late node costs each class of pairs another share, so hardly any of its pairs may be near its effect. Where the
     weights leave less than half of them, the error is that of a median.
@@ -310,7 +311,7 @@ def end_effects(
 
 
 def noise_of_ends(terms: Terms, rest: FloatArray, scales: FloatArray) -> FloatArray:
-    """(ends,) how much wider than the class's the pairs of each end spread; 1 at least, and of one with few pairs."""
+    """Returns (ends,) how much wider than the class's each end's pairs spread; 1 at least, and of few pairs."""
     count = terms.ends.size
     groups = np.concatenate((terms.clients, terms.servers))
     wide = np.abs(rest) / scales[terms.classes]
@@ -320,10 +321,10 @@ def noise_of_ends(terms: Terms, rest: FloatArray, scales: FloatArray) -> FloatAr
 
 
 def two_ways(ends: FloatArray, size: int, *, is_directed: bool) -> FloatArray:
-    """(2, size) out and in, the same where both directions were fitted together."""
+    """Returns (2, size) out and in, the same where both directions were fitted together."""
     return ends.reshape(2, size) if is_directed else np.array([ends[:size], ends[:size]])
 
 
 def three_ways(effects: FloatArray) -> FloatArray:
-    """(3, n) both, out and in, from (2, n) out and in."""
+    """Returns (3, n) both, out and in, from (2, n) out and in."""
     return np.vstack((effects.mean(axis=0), effects))

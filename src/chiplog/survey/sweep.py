@@ -25,60 +25,51 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Scores:
-    """How far each node and uplink stands out in standard deviations, slow above 0."""
+    """How far nodes, or uplinks, stand out of a sweep; (3, k) each: both directions, out, in; slow above 0."""
 
-    node_slowness: FloatArray
-    """(3, n) both, out, in; all the same where the fit is not directed."""
-    node_scores: FloatArray
-    node_spread: FloatArray
-    """(3,) the standard deviation of healthy nodes."""
-    node_freedom: float
-    uplink_slowness: FloatArray
-    """(3, leaves)"""
-    uplink_scores: FloatArray
-    uplink_spread: FloatArray
-    """(3, leaves) the standard deviation of a healthy one."""
-    uplink_freedom: float
+    slowness: FloatArray
+    """All rows are the same where the fit is not directed."""
+    scores: FloatArray
+    """The slowness in standard deviations."""
+    spread: FloatArray
+    """The standard deviation of a healthy one."""
+    freedom: float
+
+    @property
+    def is_known(self) -> NDArray[np.bool_]:
+        """Returns (k,) whether the sweep tells of it."""
+        return np.asarray(np.isfinite(self.slowness[0]))
 
 
-def scores(fit: PairFit) -> Scores:
-    """The scores of a fit's nodes and uplinks, against the spread that most nodes of the same fit have."""
+def node_scores(fit: PairFit) -> Scores:
+    """Returns the scores of a fit's nodes, against the spread that most nodes of the same fit have."""
     slow = three_ways(fit.node_effects)
     seen = np.isfinite(slow[0])
-    spread = np.array([max(scale(row[seen]), SETTINGS.least_spread) for row in slow])
+    spread = np.array([[max(scale(row[seen]), SETTINGS.least_spread)] for row in slow])
     errors = three_ways(fit.node_errors)
     errors[0] = np.sqrt((fit.node_errors**2).sum(axis=0)) / 2 if fit.is_directed else errors[1]
-    typical = np.array([np.median(row[seen]) if seen.any() else 0.0 for row in errors])
-    extra = np.maximum(0.0, errors**2 - typical[:, None] ** 2)
-    node_scores = slow / np.sqrt(spread[:, None] ** 2 + extra)
-    uplinks = three_ways(fit.uplink_effects)
-    uplink_spread = _uplink_spread(fit, uplinks, spread, seen)
-    leaves = max(1, int(np.isfinite(uplinks[0]).sum()))
-    return Scores(
-        slow,
-        node_scores,
-        spread,
-        degrees_of_freedom(int(seen.sum())),
-        uplinks,
-        uplinks / uplink_spread,
-        uplink_spread,
-        degrees_of_freedom(max(2, int(seen.sum()) - leaves)),
-    )
+    typical = np.array([[np.median(row[seen]) if seen.any() else 0.0] for row in errors])
+    extra = np.maximum(0.0, errors**2 - typical**2)
+    freedom = degrees_of_freedom(int(seen.sum()))
+    every = np.broadcast_to(spread, slow.shape)
+    return Scores(slow, slow / np.sqrt(spread**2 + extra), every, freedom)
 
 
-def _uplink_spread(
-    fit: PairFit, uplinks: FloatArray, spread: FloatArray, seen: NDArray[np.bool_]
-) -> FloatArray:
-    """(3, leaves) by the nodes behind each uplink; by the leaves' own spread, too, where there are many."""
-    members = np.maximum(1, np.bincount(fit.leaves[seen], minlength=fit.leaf_count))
+def uplink_scores(fit: PairFit, nodes: Scores) -> Scores:
+    """Returns the scores of a fit's uplinks: by the nodes behind each, and by the leaves' spread if they are many."""
+    slow = three_ways(fit.uplink_effects)
+    known = np.isfinite(slow[0])
+    members = np.maximum(1, np.bincount(fit.leaves[nodes.is_known], minlength=fit.leaf_count))
     crossing = fit.scales[fit.classes == 1]
     noise = float(np.median(crossing)) if crossing.size else 0.0
-    by_nodes = (np.pi / 2) * spread[:, None] ** 2 / members[None, :]
+    by_nodes = (np.pi / 2) * nodes.spread[:, :1] ** 2 / members[None, :]
     by_pairs = 2 * noise**2 / np.maximum(1, fit.uplink_pairs)[None, :]
-    known = np.isfinite(uplinks[0])
     many = known.sum() >= SETTINGS.many_leaves
-    of_leaves = np.array([scale(row[known]) if many else 0.0 for row in uplinks])
-    return np.asarray(np.sqrt(np.maximum(by_nodes + by_pairs, of_leaves[:, None] ** 2)))
+    of_leaves = np.array([[scale(row[known]) if many else 0.0] for row in slow])
+    spread = np.asarray(np.sqrt(np.maximum(by_nodes + by_pairs, of_leaves**2)))
+    leaves = max(1, int(known.sum()))
+    freedom = degrees_of_freedom(max(2, int(nodes.is_known.sum()) - leaves))
+    return Scores(slow, slow / spread, spread, freedom)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,30 +85,23 @@ class Suspects:
 
 
 def suspects(fit: PairFit) -> Suspects:
-    """The nodes, uplinks and pairs that are to be measured again."""
-    sweep_scores = scores(fit)
-    nodes = int(np.isfinite(sweep_scores.node_slowness[0]).sum())
+    """Returns the nodes, uplinks and pairs that are to be measured again."""
+    of_nodes = node_scores(fit)
+    of_uplinks = uplink_scores(fit, of_nodes)
     ways = 3 if fit.is_directed else 1
-    share = min(
-        SETTINGS.most_suspect_share,
-        max(SETTINGS.expected_nodes / max(1, nodes), SETTINGS.suspect_share),
-    )
-    of_nodes = upper_quantile(share / ways, sweep_scores.node_freedom)
-    most = max(1, int(SETTINGS.most_nodes * nodes))
-    slow_nodes = _worst(sweep_scores.node_scores, of_nodes, most)
-    leaves = int(np.isfinite(sweep_scores.uplink_slowness[0]).sum())
-    of_uplinks = upper_quantile(
-        min(SETTINGS.most_uplink_share, SETTINGS.expected_uplinks / max(1, leaves)) / ways,
-        sweep_scores.uplink_freedom,
-    )
-    is_sure = sweep_scores.uplink_scores[0] > upper_quantile(
-        SETTINGS.sure_uplink, sweep_scores.uplink_freedom
-    )
-    is_sure &= sweep_scores.uplink_slowness[0] > SETTINGS.least_effect
+    nodes, leaves = int(of_nodes.is_known.sum()), int(of_uplinks.is_known.sum())
+    share = max(SETTINGS.expected_nodes / max(1, nodes), SETTINGS.suspect_share)
+    share = min(SETTINGS.most_suspect_share, share)
+    node_limit = upper_quantile(share / ways, of_nodes.freedom)
+    slow_nodes = _worst(of_nodes.scores, node_limit, max(1, int(SETTINGS.most_nodes * nodes)))
+    share = min(SETTINGS.most_uplink_share, SETTINGS.expected_uplinks / max(1, leaves))
+    uplink_limit = upper_quantile(share / ways, of_uplinks.freedom)
+    is_sure = of_uplinks.scores[0] > upper_quantile(SETTINGS.sure_uplink, of_uplinks.freedom)
+    is_sure &= of_uplinks.slowness[0] > SETTINGS.least_effect
     most = max(1, leaves // 4, int(is_sure.sum()))
-    slow_uplinks = _worst(sweep_scores.uplink_scores, of_uplinks, most)
-    of_pairs, pairs = _slow_pairs(fit, slow_nodes, nodes)
-    limits = {"node": of_nodes, "uplink": of_uplinks, "pair": of_pairs}
+    slow_uplinks = _worst(of_uplinks.scores, uplink_limit, most)
+    pair_limit, pairs = _slow_pairs(fit, slow_nodes, nodes)
+    limits = {"node": node_limit, "uplink": uplink_limit, "pair": pair_limit}
     return Suspects(slow_nodes, slow_uplinks, pairs, limits)
 
 
@@ -129,23 +113,23 @@ def _worst(by_way: FloatArray, threshold: float, most: int) -> IntArray:
     return np.asarray(order[best[order] > threshold])
 
 
-def pair_scores(fit: PairFit, apart: IntArray) -> FloatArray:
-    """(u,) how far each usable pair stands out, where the nodes `apart` have an effect of their own on each class.
+def pair_scores(fit: PairFit, slow_nodes: IntArray) -> FloatArray:
+    """Returns (u,) how far each usable pair stands out, where each slow node has another effect on each class.
 
     A slow node may cost pairs of its leaf more than others, in logarithms; few pairs of a class don't tell how much, as
     a slow pair may be among them. Pairs between two such nodes score 0.
     """
     clients, servers = fit.values.clients[fit.usable], fit.values.servers[fit.usable]
     rest = fit.residuals.copy()
-    is_apart = np.zeros(len(fit.values.nodes), dtype=bool)
-    is_apart[apart] = True
-    half_apart = np.flatnonzero(is_apart[clients] ^ is_apart[servers])
-    ends = np.where(is_apart[clients], clients, servers)[half_apart]
-    groups = 2 * ends + fit.classes[half_apart]
-    shifts = group_medians(rest[half_apart], groups, 2 * is_apart.size)
+    is_slow = np.zeros(len(fit.values.nodes), dtype=bool)
+    is_slow[slow_nodes] = True
+    mixed = np.flatnonzero(is_slow[clients] ^ is_slow[servers])
+    ends = np.where(is_slow[clients], clients, servers)[mixed]
+    groups = 2 * ends + fit.classes[mixed]
+    shifts = group_medians(rest[mixed], groups, 2 * is_slow.size)
     known = np.bincount(groups, minlength=shifts.size) >= SETTINGS.least_of_class
-    rest[half_apart] -= np.where(known, shifts, 0.0)[groups]
-    rest[is_apart[clients] & is_apart[servers]] = 0.0
+    rest[mixed] -= np.where(known, shifts, 0.0)[groups]
+    rest[is_slow[clients] & is_slow[servers]] = 0.0
     return rest / fit.scales
 
 
@@ -173,11 +157,11 @@ class UplinkFill:
 
     @property
     def shows_slow_ones(self) -> bool:
-        """Whether an uplink that is a little slow would show in most of its pairs."""
+        """Returns whether an uplink that is a little slow would show in most of its pairs."""
         return self.least_share > SETTINGS.least_filled
 
     def to_json(self) -> dict[str, Any]:
-        """The counts for scripts."""
+        """Returns the counts for scripts."""
         return {
             "rounds": self.rounds,
             "least_filled": self.least,
@@ -186,7 +170,7 @@ class UplinkFill:
 
 
 def uplink_fill(fit: PairFit) -> UplinkFill | None:
-    """How often a sweep of bandwidths filled each uplink; None with fewer than two leaves of two nodes.
+    """Returns how often a sweep of bandwidths filled each uplink; None with fewer than two leaves of two nodes.
 
     An uplink is full, one way, in a round in which nine tenths of its leaf's nodes send to other leaves, or receive
     from them.
@@ -210,6 +194,6 @@ def uplink_fill(fit: PairFit) -> UplinkFill | None:
 
 
 def _busy(rounds: IntArray, leaves: IntArray, count: int, leaf_count: int) -> IntArray:
-    """(rounds, leaves) how many pairs of each round begin, or end, in each leaf."""
+    """Returns (rounds, leaves) how many pairs of each round begin, or end, in each leaf."""
     places = rounds * leaf_count + leaves
     return np.bincount(places, minlength=count * leaf_count).reshape(count, leaf_count)

@@ -49,7 +49,7 @@ def read_topology(path: str | os.PathLike[str]) -> Topology:
 
 
 def parse_topology(text: str, name: str = "topology.conf") -> Topology:
-    """The topology in the text of a topology.conf, or of `scontrol show topology`.
+    """Returns the topology in the text of a topology.conf, or of `scontrol show topology`.
 
     Keys may be in any case; # begins a comment; a backslash at its end goes on in the next line. A node under two
     leaves, a switch named twice, a switch that is nowhere defined and a circle of switches are refused: CorruptFile.
@@ -82,7 +82,7 @@ def parse_topology(text: str, name: str = "topology.conf") -> Topology:
 
 
 def leaf_numbers(topology: Topology, nodes: tuple[str, ...]) -> tuple[IntArray, tuple[str, ...]]:
-    """(n,) the leaf of each node as a place in the names that come with it; UNDECLARED where the file has it not.
+    """Returns (n,) each node's leaf as a place in the names that come with it; UNDECLARED where the file has none.
 
     Names are compared without upper and lower case, and without the domain where one of both has none. UsageError
     where none of the nodes is declared, so the file is another machine's.
@@ -113,7 +113,7 @@ def leaf_numbers(topology: Topology, nodes: tuple[str, ...]) -> tuple[IntArray, 
 
 
 def expand_hosts(text: str) -> Iterator[str]:
-    """The names that a host list stands for.
+    """Yields the names that a host list stands for.
 
     >>> list(expand_hosts("n[08-10,12],login"))
     ['n08', 'n09', 'n10', 'n12', 'login']
@@ -157,7 +157,7 @@ def _short(name: str) -> str:
 
 
 def _lines(text: str) -> Iterator[tuple[int, str]]:
-    """Lines without comments, those that go on joined, with the number of the first."""
+    """Yields lines without comments, those that go on joined, with the number of the first."""
     begun, first = "", 0
     for number, raw in enumerate(text.splitlines(), 1):
         line = raw.partition("#")[0].rstrip()
@@ -241,7 +241,7 @@ def _parents(
 
 
 def is_under_slurm(launcher: str | None, environment: Mapping[str, str] = os.environ) -> bool:
-    """Whether the ranks are those of a Slurm job: srun starts them, or this is one.
+    """Returns whether the ranks are those of a Slurm job: srun starts them, or this is one.
 
     >>> is_under_slurm("srun -N 4", {}), is_under_slurm("mpirun -n 4", {})
     (True, False)
@@ -256,7 +256,7 @@ def is_under_slurm(launcher: str | None, environment: Mapping[str, str] = os.env
 def topology_of_slurm(
     nodes: Sequence[str], environment: Mapping[str, str] = os.environ
 ) -> tuple[Topology | None, str | None]:
-    """What `scontrol show topology` declares, else topology.conf; None where neither declares any of the `nodes`.
+    """Returns what `scontrol show topology` declares, else topology.conf; None where neither declares any node.
 
     The sentence says why a file that is there was not used. Nothing is raised: nobody asked for a topology.
     """
@@ -275,7 +275,7 @@ def topology_of_slurm(
 
 
 def _asked(environment: Mapping[str, str]) -> Topology | None:
-    """What scontrol prints; None without it, without an answer, and where Slurm has no tree of switches."""
+    """Returns what scontrol prints; None without it, without an answer, and where Slurm has no tree of switches."""
     try:
         done = subprocess.run(
             ASK,
@@ -299,7 +299,7 @@ def _declares(topology: Topology, nodes: Sequence[str]) -> bool:
 
 
 def _file(environment: Mapping[str, str]) -> Path | None:
-    """topology.conf in the folder of Slurm's configuration."""
+    """Returns topology.conf in the folder of Slurm's configuration; None where there is none."""
     named = environment.get("SLURM_CONF")
     folders = [os.path.dirname(named)] if named else USUAL_FOLDERS
     return next((path for folder in folders if (path := Path(folder, FILE)).is_file()), None)

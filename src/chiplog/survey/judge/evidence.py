@@ -13,7 +13,7 @@ from chiplog.survey.pair_values import Isolation
 from chiplog.survey.robust import upper_quantile
 from chiplog.survey.settings import SETTINGS
 from chiplog.survey.slowness_terms import BOTH, WAYS
-from chiplog.survey.sweep import Scores, Suspects, scores, suspects
+from chiplog.survey.sweep import Scores, Suspects, node_scores, suspects, uplink_scores
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -42,25 +42,57 @@ class SurveyEvidence:
     isolation: Isolation = field(default_factory=Isolation)
 
     @cached_property
-    def scores(self) -> Scores:
-        """How far nodes and uplinks stand out of the sweep."""
-        return scores(self.sweep)
+    def nodes(self) -> Scores:
+        """Returns how far nodes stand out of the sweep."""
+        return node_scores(self.sweep)
+
+    @cached_property
+    def uplinks(self) -> Scores:
+        """Returns how far uplinks stand out of the sweep."""
+        return uplink_scores(self.sweep, self.nodes)
 
     @cached_property
     def suspects(self) -> Suspects:
-        """Whom the sweep suspects."""
+        """Returns whom the sweep suspects."""
         return suspects(self.sweep)
 
     @cached_property
     def confirmation_fit(self) -> ConfirmationFit | None:
-        """The fit of the confirmation; None where there is none, or where it has too few healthy nodes."""
+        """Returns the fit of the confirmation; None where there is none, or where it has too few healthy nodes."""
         if self.confirmation is None:
             return None
-        return fit_confirmation(self.sweep, self.suspects, self.scores, self.confirmation.rounds)
+        return fit_confirmation(self.sweep, self.suspects, self.nodes, self.confirmation.rounds)
+
+    def by_sweep_alone(self, kind: Literal["node", "uplink"]) -> Judged:
+        """Returns the suspected nodes or uplinks where there is no fit of the confirmation; they stay inconclusive.
+
+        Where nothing was measured again, only those are left that the sweep shows beyond doubt.
+        """
+        is_node = kind == "node"
+        scores = self.nodes if is_node else self.uplinks
+        numbers = (self.suspects.nodes if is_node else self.suspects.uplinks).tolist()
+        if self.confirmation is not None:
+            slowness = scores.slowness[0].tolist()
+            return Judged(
+                tuple(unknown(kind, place, slowness[place], TOO_FEW) for place in numbers)
+            )
+        ways = 3 if self.sweep.is_directed else 1
+        tests = ways * (len(self.sweep.values.nodes) if is_node else self.sweep.leaf_count)
+        strict = upper_quantile(SETTINGS.error_of_family / max(1, tests), scores.freedom)
+        return Judged(
+            tuple(
+                replace(
+                    unknown(kind, place, float(scores.slowness[0, place]), NOT_CONFIRMED),
+                    half_width=strict * float(scores.spread[0, place]),
+                )
+                for place in numbers
+                if np.nanmax(scores.scores[:, place]) > strict
+            )
+        )
 
     @property
     def tests_in_isolation(self) -> int:
-        """How many tests share the error rate of bandwidths in isolation: each node and uplink, in three ways."""
+        """Returns how many tests share the error rate of bandwidths in isolation: nodes and uplinks, in three ways."""
         return len(WAYS) * (len(self.sweep.values.nodes) + self.sweep.leaf_count)
 
 
@@ -79,26 +111,26 @@ class Judgement:
 
     @property
     def is_accused(self) -> bool:
-        """Whether it is slow beyond doubt, and by as much as is worth a technician."""
+        """Returns whether it is slow beyond doubt, and by as much as is worth a technician."""
         return self.is_slow and self.slowness > SETTINGS.least_effect
 
     @property
     def is_in_doubt(self) -> bool:
-        """Whether it may be beyond doubt in isolation: in doubt beside others, hinted at, or behind an uplink."""
+        """Returns whether it may be beyond doubt in isolation: doubtful, hinted at, or hidden by an uplink."""
         return self.reason in (DOUBT, UNTOLD, HINTED, HIDDEN)
 
     @property
     def is_cleared(self) -> bool:
-        """Whether nothing speaks against it."""
+        """Returns whether nothing speaks against it."""
         return not self.is_slow and self.reason is None
 
     @property
     def is_open(self) -> bool:
-        """Whether it is slow, or may be as far as the confirmation can tell."""
+        """Returns whether it is slow, or may be as far as the confirmation can tell."""
         return self.is_slow or self.reason in (DOUBT, UNTOLD)
 
     def in_isolation(self, slowness: float, half_width: float, *, is_slow: bool) -> Judgement:
-        """An accused one with its effect in isolation, or with the reason why it is not accused."""
+        """Returns an accused one with its effect in isolation, or with the reason why it is not accused."""
         if not is_slow:
             return replace(self, is_slow=False, reason=NOT_SLOW_ALONE)
         return replace(self, slowness=slowness, half_width=half_width)
@@ -107,7 +139,7 @@ class Judgement:
 def unknown(
     kind: Literal["node", "uplink"], number: int, slowness: float, reason: str
 ) -> Judgement:
-    """A suspect of which only the sweep's slowness is known."""
+    """Returns a suspect of which only the sweep's slowness is known."""
     return Judgement(kind, number, None, BOTH, slowness, np.inf, False, reason)
 
 
@@ -130,7 +162,7 @@ class Judged:
     """Of pairs, the place of the first suspected one that was not measured often enough; None where all were."""
 
     def after(self, judgements: Sequence[Judgement], limits: Sequence[EffectLimit]) -> Judged:
-        """The same suspects after another stage, in which these limits held, too."""
+        """Returns the same suspects after another stage, in which these limits held, too."""
         known = [*limits, *([] if self.limit is None else [self.limit])]
         return replace(self, judgements=tuple(judgements), limit=max(known, default=None))
 
@@ -146,7 +178,7 @@ class Levels:
 
     @staticmethod
     def of(tests: float, suspected: int, ways: int, freedom: float, sweep_freedom: float) -> Levels:
-        """For so many tests, each in one way or in three, of which so many were suspected."""
+        """Returns the levels for so many tests, each in one way or in three, of which so many were suspected."""
         error = SETTINGS.error_of_family
         return Levels(
             upper_quantile(error / tests / ways, freedom),
@@ -155,7 +187,7 @@ class Levels:
         )
 
     def doubt(self, slowness: float, sigma: float, before: float | None) -> str | None:
-        """Why a suspect stays inconclusive; None if it is accused, or if nothing speaks against it.
+        """Returns why a suspect stays inconclusive; None if it is accused, or if nothing speaks against it.
 
         `slowness` is the fresh one, `sigma` its standard error, and `before` the slowness in the sweep, if the sweep
         showed it beyond doubt. The confirmation refutes the sweep only if `before` is outside of the interval.
@@ -170,7 +202,7 @@ class Levels:
         return UNTOLD if before <= slowness + half else SLOW_BEFORE
 
     def way(self, slowness: FloatArray, sigma: FloatArray) -> tuple[int, str]:
-        """Which of both, out and in is judged, and which is named.
+        """Returns which of both, out and in is judged, and which is named.
 
         One direction is named alone only where the two are clearly apart.
         """

@@ -36,7 +36,7 @@ class HostVerdict:
     nodes that share CPUs."""
 
     def explains(self, finding: Finding) -> str | None:
-        """Why nothing is concluded of a slow node, or pair, whose CPU or memory is slow; None of all others."""
+        """Returns why nothing is concluded of a slow node, or pair, whose CPU or memory is slow; None of all others."""
         if finding.kind not in ("node", "pair"):
             return None
         for host in self.accused:
@@ -46,7 +46,7 @@ class HostVerdict:
 
 
 def host_figures(dataset: Dataset, quantity: HostQuantity) -> FloatArray:
-    """(visits, nodes) of a survey's second measurement: logarithms of times in seconds; of OTHERS, shares of the CPUs.
+    """Returns (visits, nodes) after the sweep: logarithms of times in seconds; of OTHERS, shares of the CPUs.
 
     Of work it is the mean of a visit, which holds what other programs took in between; of copies and shares the median.
     """
@@ -62,7 +62,7 @@ def host_figures(dataset: Dataset, quantity: HostQuantity) -> FloatArray:
 
 
 def _of_visit(series: Series, quantity: HostQuantity, nodes: int) -> FloatArray:
-    """(nodes,) each node's figure of one visit."""
+    """Returns (nodes,) each node's figure of one visit."""
     figures = np.full(nodes, np.nan)
     typical = np.mean if quantity == WORK else np.median
     for rank in series.by_pair:
@@ -100,7 +100,7 @@ def judge_hosts(dataset: Dataset) -> HostVerdict | None:
 
 
 def _share_cpus(dataset: Dataset) -> bool:
-    """Whether so many nodes are disturbed that they must share CPUs with each other."""
+    """Returns whether so many nodes are disturbed that they must share CPUs with each other."""
     disturbed = np.zeros(len(node_names(dataset.header)), dtype=np.int64)
     for series in dataset.series:
         if series.pattern != WORK or series.visit < 1:
@@ -117,7 +117,7 @@ def _share_cpus(dataset: Dataset) -> bool:
 def _judged(
     figures: FloatArray, quantity: HostQuantity, names: Sequence[str]
 ) -> tuple[list[Finding], float | None] | None:
-    """The accused nodes, and the smallest change that is found; None where there is nothing to judge by."""
+    """Returns the accused nodes, and the smallest change that is found; None where there is nothing to judge by."""
     if len(figures) < SETTINGS.least_visits or len(names) <= SETTINGS.least_controls:
         return None
     if quantity != OTHERS:
@@ -133,7 +133,7 @@ def _judged(
     accused = []
     healthy = of_node.copy()
     for node in np.flatnonzero(of_node - np.nanmedian(of_node) > least).tolist():
-        excess, half = _beside(of_node, node, error)
+        excess, half = _excess(of_node, node, error)
         if excess > max(least, half):
             wide = max(half, _of_visits(figures[:, node]))
             accused.append(_finding(names[node], quantity, excess, wide))
@@ -142,31 +142,31 @@ def _judged(
 
 
 def _detectable(healthy: FloatArray, error: float) -> float | None:
-    """The smallest relative change that is found with 95 %, by the spread of the healthy nodes; None of too few."""
+    """Returns the smallest relative change that is found with 95 %, by the healthy nodes' spread; None of too few."""
     typical = int(np.nanargmin(np.abs(healthy - np.nanmedian(healthy))))
     controls = _controls(healthy, typical)
     if controls.size < SETTINGS.least_controls:
         return None
-    _, half = _beside(healthy, typical, error)
+    _, half = _excess(healthy, typical, error)
     spread = half / upper_quantile(error, spread_of_controls(controls)[1])
     return float(np.expm1(max(SETTINGS.least_effect, half + SETTINGS.power_quantile * spread)))
 
 
 def _of_visits(figures: FloatArray) -> float:
-    """The half width of a node's figure by how far its visits lie apart."""
+    """Returns the half width of a node's figure by how far its visits lie apart."""
     known = figures[np.isfinite(figures)]
     spread = float(known.std(ddof=1)) / known.size**0.5
     return float(upper_quantile(0.025, known.size - 1.0) * spread)
 
 
 def _controls(of_node: FloatArray, node: int) -> FloatArray:
-    """The figures of all other nodes that have one."""
+    """Returns the figures of all other nodes that have one."""
     others = np.delete(of_node, node)
     return np.asarray(others[np.isfinite(others)])
 
 
-def _beside(of_node: FloatArray, node: int, error: float) -> tuple[float, float]:
-    """How far a node lies above the median of all others, and how far a healthy one lies with this probability."""
+def _excess(of_node: FloatArray, node: int, error: float) -> tuple[float, float]:
+    """Returns how far a node lies above the median of others, and what healthy ones exceed with this probability."""
     controls = _controls(of_node, node)
     sigma, freedom = spread_of_controls(controls)
     wide = max(SETTINGS.least_spread, sigma) * float(np.sqrt(1 + np.pi / 2 / controls.size))
@@ -174,7 +174,7 @@ def _beside(of_node: FloatArray, node: int, error: float) -> tuple[float, float]
 
 
 def _finding(name: str, quantity: HostQuantity, excess: float, half: float) -> Finding:
-    """The accusation of a node whose figure exceeds the others' by `excess`."""
+    """Returns the accusation of a node whose figure exceeds the others' by `excess`."""
     ends = np.array([excess, excess - half, excess + half])
     effect, low, high = (ends if quantity == OTHERS else np.expm1(ends)).tolist()
     return Finding(HOST_KINDS[quantity], name, None, "both", quantity, effect, low, high)
@@ -183,7 +183,7 @@ def _finding(name: str, quantity: HostQuantity, excess: float, half: float) -> F
 def without_explained(
     findings: Sequence[Finding], hosts: HostVerdict | None
 ) -> tuple[tuple[Finding, ...], tuple[Finding, ...]]:
-    """The findings that stand, and those that a slow CPU or memory may explain, with that reason."""
+    """Returns the findings that stand, and those that a slow CPU or memory may explain, with that reason."""
     reasons = [None if hosts is None else hosts.explains(finding) for finding in findings]
     stand = tuple(
         finding for finding, reason in zip(findings, reasons, strict=True) if reason is None

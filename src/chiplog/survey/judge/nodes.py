@@ -12,10 +12,8 @@ from chiplog.survey.confirmation import pair_keys
 from chiplog.survey.judge.evidence import (
     HIDDEN,
     HINTED,
-    NOT_CONFIRMED,
     NOT_ISOLATED,
     NOT_SLOW_ALONE,
-    TOO_FEW,
     EffectLimit,
     Judged,
     Judgement,
@@ -46,33 +44,24 @@ NO_FIGURES = "it has no figures of a second measurement"
 
 def confirm_nodes(evidence: SurveyEvidence, uplinks: Sequence[Judgement]) -> Judged:
     """Judges each suspected node beside others; then come nodes that an open one of the `uplinks` may hide."""
-    if evidence.confirmation is None:
-        return Judged(_of_sweep_alone(evidence))
-    suspects, scores, fit = (
-        evidence.suspects.nodes.tolist(),
-        evidence.scores,
-        evidence.confirmation_fit,
-    )
-    swept = scores.node_slowness[0]
+    fit, suspects = evidence.confirmation_fit, evidence.suspects.nodes.tolist()
     if fit is None:
-        return Judged(
-            tuple(unknown("node", node, float(swept[node]), TOO_FEW) for node in suspects)
-        )
+        return evidence.by_sweep_alone("node")
     levels = Levels.of(
         len(fit.values.nodes),
         len(suspects),
         3 if fit.terms.is_directed else 1,
         fit.freedom,
-        degrees_of_freedom(int(np.isfinite(scores.node_scores[0]).sum())),
+        degrees_of_freedom(int(np.isfinite(evidence.nodes.scores[0]).sum())),
     )
     typical = np.nanmedian(fit.errors[:, fit.controls], axis=1)
     of_nodes = fit.spread**2 * (1 + np.pi / 2 / fit.controls.size)
     more = np.maximum(0.0, fit.errors**2 - typical[:, None] ** 2)
     sigma = np.sqrt(of_nodes[:, None] + more)
     judgements = [
-        _beside_others(node, evidence, levels, fit.effects[:, node], sigma[:, node])
+        _by_fresh_effect(node, evidence, levels, fit.effects[:, node], sigma[:, node])
         if np.isfinite(fit.effects[:, node]).all()
-        else unknown("node", node, float(swept[node]), NO_FIGURES)
+        else unknown("node", node, float(evidence.nodes.slowness[0, node]), NO_FIGURES)
         for node in suspects
     ]
     if fit.values.kind == "bandwidth":  # which is measured in isolation, too
@@ -81,35 +70,16 @@ def confirm_nodes(evidence: SurveyEvidence, uplinks: Sequence[Judgement]) -> Jud
     return Judged(tuple(judgements), EffectLimit(levels.accused * spread, spread))
 
 
-def _of_sweep_alone(evidence: SurveyEvidence) -> tuple[Judgement, ...]:
-    """The suspects that the sweep shows beyond doubt; they stay inconclusive."""
-    sweep, scores = evidence.sweep, evidence.scores
-    ways = 3 if sweep.is_directed else 1
-    tests = max(1, ways * len(sweep.values.nodes))
-    strict = upper_quantile(SETTINGS.error_of_family / tests, scores.node_freedom)
-    half = strict * float(scores.node_spread[0])
-    return tuple(
-        replace(
-            unknown("node", node, float(scores.node_slowness[0, node]), NOT_CONFIRMED),
-            half_width=half,
-        )
-        for node in evidence.suspects.nodes.tolist()
-        if np.nanmax(scores.node_scores[:, node]) > strict
-    )
-
-
-def _beside_others(
+def _by_fresh_effect(
     node: int, evidence: SurveyEvidence, levels: Levels, slow: FloatArray, sigma: FloatArray
 ) -> Judgement:
-    """A node by its fresh slowness in the three ways, and its standard errors, (3,) each."""
-    scores = evidence.scores
+    """Judges a node by its fresh slowness in the three ways and its standard errors, (3,) each."""
+    swept = evidence.nodes
     way, named = levels.way(slow, sigma)
     half, fresh = levels.accused * float(sigma[way]), float(slow[way])
-    is_sure = scores.node_scores[0, node] > levels.sure_in_sweep
-    reason = levels.doubt(
-        fresh, float(sigma[way]), scores.node_slowness[0, node] if is_sure else None
-    )
-    is_hinted = SETTINGS.least_effect < scores.node_slowness[way, node] <= fresh + half
+    is_sure = swept.scores[0, node] > levels.sure_in_sweep
+    reason = levels.doubt(fresh, float(sigma[way]), swept.slowness[0, node] if is_sure else None)
+    is_hinted = SETTINGS.least_effect < swept.slowness[way, node] <= fresh + half
     if reason is None and is_hinted and evidence.sweep.values.kind == "bandwidth":
         reason = HINTED  # which is measured in isolation, too
     return Judgement("node", node, None, named, fresh, half, fresh > half, reason)
@@ -118,7 +88,7 @@ def _beside_others(
 def _with_hidden(
     sweep: PairFit, judgements: Sequence[Judgement], uplinks: Sequence[Judgement]
 ) -> list[Judgement]:
-    """The same with the nodes behind open uplinks that their pairs within the leaf show slow, to be isolated.
+    """Returns the same with the nodes behind open uplinks that their pairs within the leaf show slow, to be isolated.
 
     A full uplink lets no node of its leaf send as fast as it could, so between leaves all of them look alike.
     """
@@ -135,7 +105,7 @@ def _with_hidden(
 
 
 def slow_within_leaf(sweep: PairFit) -> FloatArray:
-    """(n,) the slowness of each node by the median of its pairs within its leaf in the sweep; 0 without some.
+    """Returns (n,) the slowness of each node by the median of its pairs within its leaf in the sweep; 0 without some.
 
     Against those of all leaves, whatever explains it: where nothing shows between leaves, half of a leaf's pairs may be
     those of one slow node.
@@ -152,11 +122,12 @@ def slow_within_leaf(sweep: PairFit) -> FloatArray:
 def isolate_nodes(
     evidence: SurveyEvidence, nodes: Judged, figures: IsolatedPairs | None, accused: int
 ) -> Judged:
-    """Judges the nodes that are accused or in doubt by their pairs in isolation; None where it has too few controls.
+    """Judges the nodes that are accused or in doubt by their pairs in isolation.
 
-    `accused` is how many nodes and pairs are: they share an error rate, which bounds the probability that anybody is
-    accused who only shares a link. Chance was ruled out beside others, so those count that were slow there. Nodes in
-    doubt are accused if they are slow beyond doubt alone, by tests of all nodes and uplinks of the sweep.
+    `figures` is None without such pairs, or with too few controls. `accused` is how many nodes and pairs are accused:
+    they share an error rate, which bounds the probability that anybody stays so who only shares a link. Chance was
+    ruled out beside others, so those count that were slow there. Nodes in doubt are accused if they are slow beyond
+    doubt alone, by tests of all nodes and uplinks of the sweep.
     """
     judgements, limits = [], []
     for node in nodes.judgements:
@@ -175,7 +146,7 @@ def isolate_nodes(
 
 
 def doubted_nodes(evidence: SurveyEvidence, nodes: Judged) -> IntArray:
-    """The nodes that are no controls in isolation: suspects, and those in doubt."""
+    """Returns the nodes that are no controls in isolation: suspects, and those in doubt."""
     in_doubt = [node.number for node in nodes.judgements if node.is_in_doubt]
     return np.union1d(evidence.suspects.nodes, np.array(in_doubt, dtype=np.int64))
 
@@ -183,7 +154,7 @@ def doubted_nodes(evidence: SurveyEvidence, nodes: Judged) -> IntArray:
 def _accused(
     node: Judgement, evidence: SurveyEvidence, figures: IsolatedPairs, accused: int
 ) -> tuple[Judgement, EffectLimit] | None:
-    """An accused node by the mean over its pairs, in the direction in which it was slow; None with too few of them.
+    """Judges an accused node by the mean over its pairs, in the direction in which it was slow; None of too few.
 
     What it alone explains is put back.
     """
@@ -210,7 +181,7 @@ def _accused(
 def _doubted(
     node: Judgement, evidence: SurveyEvidence, figures: IsolatedPairs, doubted: IntArray
 ) -> Judgement:
-    """A node in doubt by its pairs alone, against the spread of control pairs, at the level of a test of all nodes.
+    """Judges a node in doubt by its pairs alone, against the spread of control pairs, as one of all nodes.
 
     A pair has the differences of two nodes and noise, so a node's part is at most half of a pair's variance. The median
     over its pairs leaves a single slow one out. Where partners are in doubt, too, its quickest pair counts: of a slow
@@ -244,7 +215,7 @@ def _doubted(
 def _of_isolated(
     node: Judgement, slow: float, at_most: float, half: float, hint: float
 ) -> Judgement:
-    """A node in doubt whose slowness alone is `slow`, and `at_most` that where a slow uplink costs it nothing."""
+    """Judges a node in doubt that is `slow` alone, or `at_most` as slow where its uplink costs it nothing."""
     least = SETTINGS.least_hint
     if slow > max(least, half):
         return replace(node, slowness=slow, half_width=half, is_slow=True, reason=None)
@@ -263,7 +234,7 @@ def _pairs_of_node(
     figures: IsolatedPairs,
     doubted: IntArray,
 ) -> tuple[NDArray[np.bool_], bool]:
-    """The pairs alone by which a node in doubt is judged, and whether its partners are healthy as far as is known.
+    """Returns the pairs alone by which a node in doubt is judged, and whether its partners seem healthy.
 
     The best kind of which there are enough: those with partners that nothing speaks against, without suspected pairs;
     with these, which may be suspected because of the node; and with partners in doubt.
@@ -283,6 +254,6 @@ def _pairs_of_node(
 
 
 def _by_pair(values: FloatArray, keys: IntArray, kept: NDArray[np.bool_]) -> FloatArray:
-    """The means over both directions of each pair."""
+    """Returns the means over both directions of each pair."""
     _, number, sizes = np.unique(keys[kept], return_inverse=True, return_counts=True)
     return np.asarray(np.bincount(number.reshape(-1), values[kept]) / sizes)

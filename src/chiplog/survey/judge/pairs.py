@@ -67,7 +67,7 @@ def confirm_pairs(
 
 
 def _of_sweep_alone(evidence: SurveyEvidence) -> tuple[Judgement, ...]:
-    """The pairs that the sweep shows slow beyond doubt, the worst first; they stay inconclusive."""
+    """Returns the pairs that the sweep shows slow beyond doubt, the worst first; they stay inconclusive."""
     sweep, suspects = evidence.sweep, evidence.suspects
     strict = upper_quantile(SETTINGS.error_of_family / max(1, sweep.usable.size), np.inf)
     far = pair_scores(sweep, suspects.nodes)
@@ -87,7 +87,7 @@ def _doubted_nodes(
     nodes: Sequence[Judgement],
     uplinks: Sequence[Judgement],
 ) -> NDArray[np.bool_]:
-    """(n,) whether a node, or the uplink before it, is in doubt: such a one may cost each class another share."""
+    """Returns (n,) whether a node, or its uplink, is in doubt: such a one may cost each class another share."""
     open_nodes, open_uplinks = (
         np.setdiff1d(suspected, [judged.number for judged in judgements if judged.is_cleared])
         for suspected, judgements in ((suspects.nodes, nodes), (suspects.uplinks, uplinks))
@@ -139,7 +139,7 @@ class _FreshPairs:
 def _fresh_pairs(
     evidence: SurveyEvidence, fit: ConfirmationFit, figures: PairFigures, controls: PairControls
 ) -> _FreshPairs:
-    """The suspected pairs relative to the controls of their kind."""
+    """Returns the suspected pairs relative to the controls of their kind."""
     pairs = evidence.suspects.pairs
     kind = figures.kind_of(pairs)
     slow, repeats = figures.of_pairs(figures.rest, pairs)
@@ -161,13 +161,13 @@ def _fresh_pairs(
 
 
 def _today(fit: ConfirmationFit) -> float:
-    """The standard deviation by which the effects of healthy nodes differ from the expected ones."""
+    """Returns the standard deviation by which the effects of healthy nodes differ from the expected ones."""
     misses = fit.effects[1:, fit.controls] - fit.expected[1:, fit.controls]
     return float(np.hypot(scale(misses[0]), scale(misses[1]))) / 2**0.5
 
 
 def _limit(pairs: _FreshPairs, controls: PairControls) -> EffectLimit:
-    """The limit of the kind of pairs that is found worst."""
+    """Returns the limit of the kind of pairs that is found worst."""
     limits = pairs.critical * pairs.sigma
     return max(
         EffectLimit(float(np.median(limits[pairs.kind == kind])), float(controls.spreads[kind]))
@@ -176,7 +176,7 @@ def _limit(pairs: _FreshPairs, controls: PairControls) -> EffectLimit:
 
 
 def _by_floor(pairs: _FreshPairs, figures: PairFigures) -> _FreshPairs:
-    """The same with the slowness of each latency and its error by its minimum as it is, where that says less.
+    """Returns the same with the slowness of each latency and its error by its minimum as it is, where that says less.
 
     What nodes and blocks explain is fitted to typical figures, and busy CPUs move these more than the minima.
     """
@@ -197,7 +197,8 @@ def isolate_pairs(
 ) -> Judged:
     """Judges the accused pairs in isolation, beside `nodes`: those that were in doubt, as judged there.
 
-    `figures` is None where it has too few controls. `accused` is how many nodes and pairs share the error rate.
+    `figures` is None without such pairs, or with too few controls. `accused` is how many nodes and pairs share the
+    error rate.
     """
     judgements, limits = [], []
     for pair in pairs.judgements:
@@ -211,14 +212,14 @@ def isolate_pairs(
             judgements.append(isolated[0])
             limits.append(isolated[1])
     if figures is not None:
-        judgements = [_beside_nodes(pair, nodes) for pair in judgements]
+        judgements = [_unless_explained(pair, nodes) for pair in judgements]
     return pairs.after(judgements, limits)
 
 
 def _accused(
     pair: Judgement, figures: IsolatedPairs, accused: int
 ) -> tuple[Judgement, EffectLimit] | None:
-    """An accused pair that must be slow beyond what its nodes explain; None where it was not measured alone.
+    """Judges an accused pair by what its nodes do not explain; None where it was not measured alone.
 
     It must be slow also where only slow nodes explain anything: one that is quick while all send need not be so alone.
     """
@@ -235,8 +236,8 @@ def _accused(
     return pair.in_isolation(typical, half, is_slow=bool(is_slow.any())), EffectLimit(limit, spread)
 
 
-def _beside_nodes(pair: Judgement, nodes: Sequence[Judgement]) -> Judgement:
-    """A pair that is not accused where a node that was in doubt explains it, or may explain it."""
+def _unless_explained(pair: Judgement, nodes: Sequence[Judgement]) -> Judgement:
+    """Returns the pair, not accused where a node that was in doubt explains it, or may explain it."""
     if not pair.is_slow:
         return pair
     of_pair = [node for node in nodes if node.number in (pair.number, pair.other)]

@@ -11,8 +11,6 @@ import numpy as np
 from chiplog.survey.isolation import filled_uplinks, uplink_effect
 from chiplog.survey.judge.evidence import (
     HINTED,
-    NOT_CONFIRMED,
-    TOO_FEW,
     UNTOLD,
     EffectLimit,
     Judged,
@@ -36,29 +34,22 @@ NOT_SLOW_ALONE_UPLINK = (
 
 def confirm_uplinks(evidence: SurveyEvidence) -> Judged:
     """Judges each suspected uplink beside others."""
-    if evidence.confirmation is None:
-        return Judged(_of_sweep_alone(evidence))
-    scores, suspects, fit = (
-        evidence.scores,
-        evidence.suspects.uplinks.tolist(),
-        evidence.confirmation_fit,
-    )
-    swept = scores.uplink_slowness[0]
+    scores, suspects = evidence.uplinks, evidence.suspects.uplinks.tolist()
+    fit = evidence.confirmation_fit
     if fit is None:
-        return Judged(
-            tuple(unknown("uplink", leaf, float(swept[leaf]), TOO_FEW) for leaf in suspects)
-        )
+        return evidence.by_sweep_alone("uplink")
+    swept = scores.slowness[0]
     levels = Levels.of(
-        max(1, int(np.isfinite(swept).sum())),
+        max(1, int(scores.is_known.sum())),
         len(suspects),
         3 if fit.terms.is_directed else 1,
         fit.freedom,
-        scores.uplink_freedom,
+        scores.freedom,
     )
     judgements, limit = [], None
     for leaf in suspects:
         slow = fit.uplinks[:, leaf]
-        before = swept[leaf] if scores.uplink_scores[0, leaf] > levels.sure_in_sweep else None
+        before = swept[leaf] if scores.scores[0, leaf] > levels.sure_in_sweep else None
         if not np.isfinite(slow).all():
             reason = HINTED if before is None else UNTOLD
             judgements.append(unknown("uplink", leaf, float(swept[leaf]), reason))
@@ -75,33 +66,16 @@ def confirm_uplinks(evidence: SurveyEvidence) -> Judged:
     return Judged(tuple(judgements), limit)
 
 
-def _of_sweep_alone(evidence: SurveyEvidence) -> tuple[Judgement, ...]:
-    """The suspects that the sweep shows beyond doubt; they stay inconclusive."""
-    sweep, scores = evidence.sweep, evidence.scores
-    ways = 3 if sweep.is_directed else 1
-    tests = max(1, ways * sweep.leaf_count)
-    strict = upper_quantile(SETTINGS.error_of_family / tests, scores.uplink_freedom)
-    return tuple(
-        replace(
-            unknown("uplink", leaf, float(scores.uplink_slowness[0, leaf]), NOT_CONFIRMED),
-            half_width=strict * float(scores.uplink_spread[0, leaf]),
-        )
-        for leaf in evidence.suspects.uplinks.tolist()
-        if np.nanmax(scores.uplink_scores[:, leaf]) > strict
-    )
-
-
 def _standard_errors(evidence: SurveyEvidence, leaf: int) -> FloatArray:
-    """(3,) those of an uplink's effect in the confirmation: by what nodes differ by, and leaves if there are many."""
+    """Returns (3,) those of an uplink's fresh effect, by what nodes differ by, and leaves where there are many."""
     fit = evidence.confirmation_fit
     assert fit is not None  # only by it uplinks are judged
     nodes = np.flatnonzero(np.isfinite(fit.effects[0]))
     members = int((evidence.sweep.leaves[nodes] == leaf).sum())
     share = 1 / members + 1 / max(1, nodes.size - members)
     by_nodes = np.pi / 2 * fit.spread**2 * share
-    leaves = max(1, int(np.isfinite(evidence.scores.uplink_slowness[0]).sum()))
-    is_known = leaves >= SETTINGS.many_leaves
-    lasting = evidence.scores.uplink_spread[:, leaf] if is_known else np.zeros(3)
+    are_many = evidence.uplinks.is_known.sum() >= SETTINGS.many_leaves
+    lasting = evidence.uplinks.spread[:, leaf] if are_many else np.zeros(3)
     return np.asarray(np.sqrt(by_nodes + lasting**2))
 
 
@@ -136,7 +110,7 @@ def isolate_uplinks(
 def _effect(
     uplink: Judgement, filled: Sequence[FilledUplink], controls: list[FilledUplink]
 ) -> UplinkEffect | None:
-    """The effect of an uplink alone; None where it was not filled, or nothing beside it."""
+    """Returns the effect of an uplink alone; None where it was not filled, or nothing beside it."""
     of_leaf = (part for part in filled if part.begins_in(uplink.number).any())
     measured = next(of_leaf, None)
     if measured is None or not controls:
@@ -151,7 +125,7 @@ def _alone(
     controls: list[FilledUplink],
     accused: int,
 ) -> tuple[Judgement, EffectLimit]:
-    """An uplink by its effect alone, and the effect from which it is accused.
+    """Judges an uplink by its effect alone; also returns the effect from which it is accused.
 
     The error rate bounds the probability that one of the `accused` is which only shares a link. One in doubt is
     accused if it is slow beyond doubt alone: the error rate then is that of all nodes and uplinks of the sweep.
@@ -186,6 +160,6 @@ def _alone(
 
 
 def _slowest_node(nodes: Sequence[Judgement], leaves: IntArray, leaf: int) -> float:
-    """The slowness of the slowest accused node of a leaf; minus infinity without one."""
+    """Returns the slowness of the slowest accused node of a leaf; minus infinity without one."""
     slow = (node.slowness for node in nodes if node.is_slow and leaves[node.number] == leaf)
     return max(slow, default=-np.inf)

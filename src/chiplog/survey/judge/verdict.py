@@ -25,8 +25,8 @@ from chiplog.survey.sweep import pair_scores
 
 if TYPE_CHECKING:
     from chiplog.survey.judge.evidence import SurveyEvidence
-    from chiplog.survey.pair_values import FloatArray
     from chiplog.survey.slowness_model import PairFit
+    from chiplog.survey.sweep import Scores
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,7 @@ class ToIsolate:
 
 
 def to_isolate(evidence: SurveyEvidence) -> ToIsolate:
-    """Whose bandwidth is slow in both measurements, or in doubt, by what was measured beside others."""
+    """Returns whose bandwidth is slow in both measurements, or in doubt, by what was measured beside others."""
     judged = _isolated(evidence, _confirmed(evidence), Isolation())
     nodes, pairs, uplinks = (
         sorted(
@@ -86,7 +86,7 @@ def to_isolate(evidence: SurveyEvidence) -> ToIsolate:
 
 
 def _needs_isolation(suspect: Judgement) -> bool:
-    """Whether only the isolation can tell; pairs in doubt stay so."""
+    """Returns whether only the isolation can tell; pairs in doubt stay so."""
     if suspect.kind == "uplink":
         return suspect.is_accused or suspect.is_in_doubt
     return suspect.reason == NOT_ISOLATED or (suspect.kind == "node" and suspect.is_in_doubt)
@@ -101,7 +101,7 @@ class _AllJudged:
     pairs: Judged
 
     def in_order(self, suspected: set[int]) -> tuple[Judgement, ...]:
-        """Suspected nodes, uplinks, nodes that only an uplink may hide, and pairs."""
+        """Returns suspected nodes, uplinks, nodes that only an uplink may hide, and pairs."""
         nodes = self.nodes.judgements
         return (
             *(node for node in nodes if node.number in suspected),
@@ -112,14 +112,14 @@ class _AllJudged:
 
 
 def _confirmed(evidence: SurveyEvidence) -> _AllJudged:
-    """Uplinks come first, since a slow one hides nodes; then nodes, which explain pairs."""
+    """Judges all suspects beside others: uplinks first, since slow ones hide nodes; then nodes, which explain pairs."""
     uplinks = confirm_uplinks(evidence)
     nodes = confirm_nodes(evidence, uplinks.judgements)
     return _AllJudged(nodes, uplinks, confirm_pairs(evidence, nodes.judgements, uplinks.judgements))
 
 
 def _isolated(evidence: SurveyEvidence, confirmed: _AllJudged, isolation: Isolation) -> _AllJudged:
-    """Nodes come first, since they explain pairs, and what fills uplinks; latencies stay as they are."""
+    """Judges bandwidths in isolation: nodes first, since they explain pairs, and must fill uplinks."""
     if evidence.sweep.values.kind == "latency" or evidence.confirmation is None:
         return confirmed
     before = confirmed.nodes.judgements
@@ -138,7 +138,7 @@ def _isolated(evidence: SurveyEvidence, confirmed: _AllJudged, isolation: Isolat
 
 
 def _finding(judgement: Judgement, sweep: PairFit, leaf_names: tuple[str, ...]) -> Finding:
-    """A judgement by names and relative changes."""
+    """Puts a judgement into names and relative changes."""
     kind, nodes, number = sweep.values.kind, sweep.values.nodes, judgement.number
     slow, half = judgement.slowness, judgement.half_width
     sign = 1.0 if kind == "latency" else -1.0
@@ -163,15 +163,14 @@ def _finding(judgement: Judgement, sweep: PairFit, leaf_names: tuple[str, ...]) 
 
 
 def _detectable(evidence: SurveyEvidence, judged: _AllJudged) -> dict[str, float | None]:
-    """What all stages together miss with a probability of 5 %: the weakest one decides."""
-    scores, sweep = evidence.scores, evidence.sweep
+    """Returns what all stages together miss with a probability of 5 %: the weakest one decides."""
+    sweep, nodes = evidence.sweep, evidence.nodes
+    are_enough = nodes.is_known.sum() > SETTINGS.least_controls
     spreads = {
-        "node": float(scores.node_spread[0]),
-        "uplink": _typical(scores.uplink_spread[0], scores.uplink_slowness[0]),
+        "node": _typical(nodes) if are_enough else None,
+        "uplink": _typical(evidence.uplinks),
         "pair": float(np.median(sweep.scales)) if sweep.scales.size else None,
     }
-    if np.isfinite(scores.node_slowness[0]).sum() <= SETTINGS.least_controls:
-        spreads["node"] = None
     sign = 1.0 if sweep.values.kind == "latency" else -1.0
     parts = {"node": judged.nodes, "uplink": judged.uplinks, "pair": judged.pairs}
     least: dict[str, float | None] = {}
@@ -184,7 +183,7 @@ def _detectable(evidence: SurveyEvidence, judged: _AllJudged) -> dict[str, float
 def _least_slowness(
     evidence: SurveyEvidence, kind: str, judged: Judged, spread: float | None
 ) -> float:
-    """The smallest slowness of a kind that is found with 95 %; infinite where none is.
+    """Returns the smallest slowness of a kind that is found with 95 %; infinite where none is.
 
     `spread` is that of healthy ones in the sweep, None where it is not known.
     """
@@ -201,7 +200,6 @@ def _least_slowness(
     return max(slow, SETTINGS.least_effect)
 
 
-def _typical(spread: FloatArray, slow: FloatArray) -> float | None:
-    """The median of the known ones; None without any."""
-    known = np.isfinite(slow)
-    return float(np.median(spread[known])) if known.any() else None
+def _typical(scores: Scores) -> float | None:
+    """Returns the median spread of those of whom the sweep tells; None without any."""
+    return float(np.median(scores.spread[0, scores.is_known])) if scores.is_known.any() else None

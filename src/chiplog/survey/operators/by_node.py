@@ -68,11 +68,11 @@ class SurveyVerdict:
 
     @property
     def slow(self) -> tuple[NodeVerdict, ...]:
-        """The accused nodes."""
+        """Returns the accused nodes."""
         return tuple(node for node in self.nodes if node.verdict == "slow")
 
     def to_json(self) -> dict[str, Any]:
-        """The verdict for scripts (chiplog.verdict/1)."""
+        """Returns the verdict for scripts (chiplog.verdict/1)."""
         return {
             "schema": "chiplog.verdict/1",
             "run": self.run,
@@ -152,7 +152,7 @@ def _effect(fit: PairFit, kind: Kind, number: int) -> Effect | None:
 
 
 def host_of(name: str) -> str:
-    """The host of a node: several ranks on one host are named HOST#RANK.
+    """Returns the host of a node: several ranks on one host are named HOST#RANK.
 
     >>> host_of("n05#3")
     'n05'
@@ -161,7 +161,7 @@ def host_of(name: str) -> str:
 
 
 def reason_of(node: NodeVerdict) -> str:
-    """The findings of a node in words.
+    """Returns the findings of a node in words.
 
     >>> from chiplog.survey.findings import Finding
     >>> finding = Finding("node", "n05", None, "out", "bandwidth", -0.052, -0.058, -0.046)
@@ -177,7 +177,7 @@ def reason_of(node: NodeVerdict) -> str:
 
 
 def drain_lines(verdict: SurveyVerdict) -> list[str]:
-    """One command for each slow host; Slurm's name of a node is its host name up to the first dot.
+    """Returns a command for each slow host; Slurm's name of a node is its host name up to the first dot.
 
     A name that no host can have, as of an imported file, gives none.
     """

@@ -18,7 +18,7 @@ _WORST: dict[Word, int] = {"slow": 0, "unclear": 1, "not-judged": 2, "ok": 3}
 
 
 def node_check_text(verdict: SurveyVerdict) -> str:
-    """The whole file. A host of several ranks is as slow as the slowest of them."""
+    """Returns the whole file. A host of several ranks is as slow as the slowest of them."""
     lines: dict[str, str] = {}
     for node in sorted(verdict.nodes, key=lambda node: _WORST[node.verdict]):
         host = "".join(for_line(host_of(node.name)).lower().split())

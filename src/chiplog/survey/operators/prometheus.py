@@ -15,7 +15,7 @@ Sample = tuple[dict[str, str], float]
 
 
 def prometheus_text(verdict: SurveyVerdict) -> str:
-    """The whole file; figures that a survey lacks have no sample."""
+    """Returns the whole file; figures that a survey lacks have no sample."""
     target = {"target": verdict.target}
     metrics: tuple[tuple[str, str, Iterable[Sample]], ...] = (
         (
@@ -74,8 +74,8 @@ def _slow(verdict: SurveyVerdict) -> Iterator[Sample]:
         for kind in KINDS:
             if node.verdict == "not-judged" or kind not in node.effects:
                 continue
-            is_found = any(finding.quantity == kind for finding in node.findings)
-            is_slow = node.verdict == "slow" and is_found
+            has_finding = any(finding.quantity == kind for finding in node.findings)
+            is_slow = node.verdict == "slow" and has_finding
             yield {"node": node.name, "quantity": kind}, float(is_slow)
 
 

@@ -36,7 +36,7 @@ COLOURS = ("gap", "o_s")
 
 
 def classes_section(page: SurveyPage) -> Section | None:
-    """A distribution and a table of each kind that was measured."""
+    """Returns a distribution and a table of each kind that was measured."""
     blocks: list[Block] = [_parameters(page)] if page.result.classes else []
     figures: list[Figure] = []
     for kind, fit in page.result.verdict.fits.items():

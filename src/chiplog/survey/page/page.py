@@ -31,7 +31,7 @@ _MARK = f'"pattern":"{PATTERN}"'.encode()
 
 
 def is_survey(path: str | os.PathLike[str]) -> bool:
-    """Whether it is what `chiplog survey -o` wrote: a folder with a run file, or a run file that names all pairs."""
+    """Returns whether `chiplog survey -o` wrote it: a folder with a run file, or a run file that names all pairs."""
     file = run_file_of(path) if Path(path).is_dir() else Path(path)
     if not file.is_file():
         return False
@@ -59,7 +59,7 @@ def page_of_file(
 
 
 def survey_page(page: SurveyPage) -> Document:
-    """The survey as a document, which renderers turn into HTML or Markdown."""
+    """Returns the survey as a document, which renderers turn into HTML or Markdown."""
     made = (section_of(page) for section_of in SECTIONS)
     sections = tuple(section for section in made if section is not None)
     rest = replace(_measured(page), folded=True)
