@@ -130,6 +130,7 @@ def isolate_nodes(
     doubt alone, by tests of all nodes and uplinks of the sweep.
     """
     judgements, limits = [], []
+    doubted = doubted_nodes(evidence, nodes)
     for node in nodes.judgements:
         judgement = node
         if node.is_accused:
@@ -140,7 +141,7 @@ def isolate_nodes(
                 judgement, limit = isolated
                 limits.append(limit)
         if figures is not None and node.is_in_doubt:
-            judgement = _doubted(judgement, evidence, figures, doubted_nodes(evidence, nodes))
+            judgement = _doubted(judgement, evidence, figures, doubted)
         judgements.append(judgement)
     return nodes.after(judgements, limits)
 
