@@ -18,7 +18,7 @@ from chiplog.survey.judge.evidence import SurveyEvidence
 from chiplog.survey.judge.verdict import to_isolate
 from chiplog.survey.machine_verdict import sweep_fits
 from chiplog.survey.pair_values import confirmation_values
-from chiplog.survey.plan import BANDWIDTH, LATENCY, confirmation_requests, isolation_requests
+from chiplog.survey.plan import confirmation_requests, isolation_requests
 from chiplog.survey.settings import SETTINGS
 from chiplog.survey.sweep import suspects
 
@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     from chiplog.survey.slowness_model import PairFit
     from chiplog.survey.sweep import Suspects
 
-PURPOSES = {"latency": LATENCY, "bandwidth": BANDWIDTH}
-
 
 def choose_confirmation(dataset: Dataset, sweep: Sweep) -> tuple[Request, ...]:
     """Returns the requests that follow on those of `sweep`, whose first visit is in `dataset`.
@@ -43,13 +41,13 @@ def choose_confirmation(dataset: Dataset, sweep: Sweep) -> tuple[Request, ...]:
     drawn = random.Random(sweep.options.seed).sample(
         range(len(sweep.rounds)), min(SETTINGS.confirmation_rounds, len(sweep.rounds))
     )
-    chosen = {}
-    pairs = {}
+    chosen: dict[str, list[int]] = {}
+    pairs: dict[str, list[Pairs]] = {}
     shuffle = random.Random(sweep.options.seed)
     for kind, fit in sweep_fits(dataset).items():
-        in_time = _rounds_in_time(dataset, PURPOSES[kind])
-        chosen[PURPOSES[kind]] = [in_time[place] for place in drawn if place < len(in_time)]
-        pairs[PURPOSES[kind]] = pair_rounds(fit, shuffle)
+        in_time = _rounds_in_time(dataset, kind)
+        chosen[kind] = [in_time[place] for place in drawn if place < len(in_time)]
+        pairs[kind] = pair_rounds(fit, shuffle)
     return confirmation_requests(sweep, chosen, pairs)
 
 

@@ -53,6 +53,11 @@ class ConfirmationFit:
     """(3, n) the effect to be expected of each node by the sweep alone."""
 
     @property
+    def tests(self) -> int:
+        """Returns in how many ways each node or uplink is judged."""
+        return 3 if self.terms.is_directed else 1
+
+    @property
     def ways(self) -> tuple[int, int]:
         """Returns the rows of `effects` and `uplinks` that a pair's client and its server have a part of."""
         return (1, 2) if self.terms.is_directed else (0, 0)

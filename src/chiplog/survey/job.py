@@ -121,8 +121,8 @@ def survey(
     their own.
     """
     declared = _Declared(topology, start.launcher)
-    part = _SweepPart(options, run_file_of(out), start.launcher, start.ranks_are_given, resume)
-    dataset, lost = _whoever_is_lost(_measured_by(target, options, start, declared), part)
+    part = _SweepPart(options, run_file_of(out), start, resume)
+    dataset, lost = _whoever_is_lost(_measured_by(target, part, declared), part)
     # NumPy, which the ranks' start need not wait for
     from chiplog.survey.result import survey_result
 
@@ -131,9 +131,10 @@ def survey(
 
 
 def _measured_by(
-    target: str, options: SurveyOptions, start: SurveyStart, declared: _Declared
+    target: str, whole: _SweepPart, declared: _Declared
 ) -> Callable[[_SweepPart], Dataset]:
     """Starts ranks for a part of a survey and measures it; the time of all parts together is limited."""
+    start, options = whole.start, whole.options
     has_limit = start.budget is not None and options.transport != SIMULATED
     limits = within(start.budget or 0.0) if has_limit else NO_LIMITS
 
@@ -141,20 +142,17 @@ def _measured_by(
         launch = launch_of(
             target,
             ranks=part.options.ranks,
-            launcher=part.launcher,
+            launcher=part.start.launcher,
             mpi=start.mpi,
             rendezvous=start.rendezvous,
             time_limit=start.time_limit,
             seed=options.seed,
         )
+        margin_seconds = MARGIN_SECONDS + MARGIN_IN_TIME_LIMITS * start.time_limit
+        given = part.resume, part.start.ranks_are_given
         with ProgressBar(target) as watcher:
             conditions = SurveyConditions(
-                part.resume,
-                part.ranks_are_given,
-                declared.leaves_of,
-                watcher,
-                limits,
-                MARGIN_SECONDS + MARGIN_IN_TIME_LIMITS * start.time_limit,
+                *given, declared.leaves_of, watcher, limits, margin_seconds
             )
             return measure_sweep(target, part.options, part.path, launch, conditions)
 
@@ -205,8 +203,7 @@ class _SweepPart:
 
     options: SurveyOptions
     path: Path
-    launcher: str | None
-    ranks_are_given: bool
+    start: SurveyStart
     resume: bool
 
 
@@ -224,10 +221,11 @@ def _whoever_is_lost(
             return measure(part), tuple(lost)
         except NodeLost as error:
             nodes = [*(node.node for node in lost), error.node]
-            launcher = launcher_without(whole.launcher, nodes, error.ranks - 1)
+            launcher = launcher_without(whole.start.launcher, nodes, error.ranks - 1)
             if launcher is None:
                 raise
             lost.append(lost_node(error, read_run(part.path)))
             path = file_without(whole.path, nodes)
             options = replace(part.options, ranks=error.ranks - 1, leaves=None, leaf_names=None)
-            part = _SweepPart(options, path, launcher, ranks_are_given=True, resume=path.exists())
+            start = replace(whole.start, launcher=launcher, ranks_are_given=True)
+            part = _SweepPart(options, path, start, resume=path.exists())

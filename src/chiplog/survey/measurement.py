@@ -69,27 +69,19 @@ def measure_sweep(
     return run.dataset(complete=run.is_complete)
 
 
+@dataclass
 class _SweepRunFile:
     """One run file while it grows."""
 
-    def __init__(
-        self,
-        target: str,
-        options: SurveyOptions,
-        out: Path,
-        guard: InterruptGuard,
-        conditions: SurveyConditions,
-    ) -> None:
-        self.target = target
-        self.options = options
-        self.out = out
-        self.guard = guard
-        self.conditions = conditions
-        self.limits = conditions.limits
-        self.writer: RunWriter | None = None
-        self.header: Mapping[str, Any] = {}
-        self.series: list[Series] = []
-        self.is_complete = False
+    target: str
+    options: SurveyOptions
+    out: Path
+    guard: InterruptGuard
+    conditions: SurveyConditions
+    writer: RunWriter | None = None
+    header: Mapping[str, Any] = field(default_factory=dict)
+    series: list[Series] = field(default_factory=list)
+    is_complete: bool = False
 
     def begin(self) -> None:
         """Open the file that is there, or make sure that there is none."""
@@ -139,7 +131,8 @@ class _SweepRunFile:
             session = launch(
                 1 + max((series.launch for series in self.series), default=-1)
             ).__enter__()
-        self.limits = self.limits.later(min(time.monotonic() - began, MOST_START_SECONDS))
+        started = min(time.monotonic() - began, MOST_START_SECONDS)
+        self.conditions = replace(self.conditions, limits=self.conditions.limits.later(started))
         try:
             self._check_ranks(session.header)
             if self.writer is None:
@@ -200,7 +193,7 @@ class _SweepRunFile:
         transport = self.options.transport
         self.conditions.watcher.expect(*(predicted_seconds(waiting, transport) for waiting in todo))
         for request in todo:
-            if self.limits.is_past_last and writer.records:
+            if self.conditions.limits.is_past_last and writer.records:
                 return False
             with self.guard.waiting():
                 line = self._answer(session, request)

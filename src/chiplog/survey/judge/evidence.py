@@ -16,7 +16,7 @@ from chiplog.survey.slowness_terms import BOTH, WAYS
 from chiplog.survey.sweep import Scores, Suspects, node_scores, suspects, uplink_scores
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from chiplog.survey.pair_values import Confirmation, FloatArray
     from chiplog.survey.slowness_model import PairFit
@@ -166,6 +166,19 @@ class Judged:
         known = [*limits, *([] if self.limit is None else [self.limit])]
         return replace(self, judgements=tuple(judgements), limit=max(known, default=None))
 
+    def isolated(
+        self, judge: Callable[[Judgement], tuple[Judgement, EffectLimit] | None]
+    ) -> Judged:
+        """Returns the same suspects, the accused ones as `judge` says; it returns None of one that was not isolated."""
+        judgements, limits = [], []
+        for suspect in self.judgements:
+            result = judge(suspect) if suspect.is_accused else (suspect, self.limit)
+            if result is None:
+                result = replace(suspect, is_slow=False, reason=NOT_ISOLATED), self.limit
+            judgements.append(result[0])
+            limits += [] if result[1] is None else [result[1]]
+        return self.after(judgements, limits)
+
 
 @dataclass(frozen=True, slots=True)
 class Levels:
@@ -185,6 +198,23 @@ class Levels:
             upper_quantile(SETTINGS.hint_error / max(1, suspected) / ways, freedom),
             upper_quantile(error / tests / ways, sweep_freedom),
         )
+
+    def judge(
+        self,
+        kind: Literal["node", "uplink"],
+        number: int,
+        slowness: FloatArray,
+        sigma: FloatArray,
+        before: float | None,
+    ) -> tuple[int, Judgement]:
+        """Judges a node or an uplink by its fresh slowness in three ways and its standard errors, (3,) each.
+
+        `before` is the slowness in the sweep, if the sweep showed it beyond doubt. Also returns the way that counts.
+        """
+        way, named = self.way(slowness, sigma)
+        fresh, half = float(slowness[way]), self.accused * float(sigma[way])
+        reason = self.doubt(fresh, float(sigma[way]), before)
+        return way, Judgement(kind, number, None, named, fresh, half, fresh > half, reason)
 
     def doubt(self, slowness: float, sigma: float, before: float | None) -> str | None:
         """Returns why a suspect stays inconclusive; None if it is accused, or if nothing speaks against it.

@@ -12,7 +12,6 @@ from chiplog.survey.confirmation import pair_keys
 from chiplog.survey.judge.evidence import (
     HIDDEN,
     HINTED,
-    NOT_ISOLATED,
     NOT_SLOW_ALONE,
     EffectLimit,
     Judged,
@@ -50,7 +49,7 @@ def confirm_nodes(evidence: SurveyEvidence, uplinks: Sequence[Judgement]) -> Jud
     levels = Levels.of(
         len(fit.values.nodes),
         len(suspects),
-        3 if fit.terms.is_directed else 1,
+        fit.tests,
         fit.freedom,
         degrees_of_freedom(int(np.isfinite(evidence.nodes.scores[0]).sum())),
     )
@@ -75,14 +74,15 @@ def _by_fresh_effect(
 ) -> Judgement:
     """Judges a node by its fresh slowness in the three ways and its standard errors, (3,) each."""
     swept = evidence.nodes
-    way, named = levels.way(slow, sigma)
-    half, fresh = levels.accused * float(sigma[way]), float(slow[way])
     is_sure = swept.scores[0, node] > levels.sure_in_sweep
-    reason = levels.doubt(fresh, float(sigma[way]), swept.slowness[0, node] if is_sure else None)
-    is_hinted = SETTINGS.least_effect < swept.slowness[way, node] <= fresh + half
-    if reason is None and is_hinted and evidence.sweep.values.kind == "bandwidth":
-        reason = HINTED  # which is measured in isolation, too
-    return Judgement("node", node, None, named, fresh, half, fresh > half, reason)
+    before = swept.slowness[0, node] if is_sure else None
+    way, judgement = levels.judge("node", node, slow, sigma, before)
+    highest = judgement.slowness + judgement.half_width
+    is_hinted = SETTINGS.least_effect < swept.slowness[way, node] <= highest
+    is_isolated = evidence.sweep.values.kind == "bandwidth"
+    if judgement.reason is None and is_hinted and is_isolated:
+        return replace(judgement, reason=HINTED)
+    return judgement
 
 
 def _with_hidden(
@@ -129,21 +129,15 @@ def isolate_nodes(
     ruled out beside others, so those count that were slow there. Nodes in doubt are accused if they are slow beyond
     doubt alone, by tests of all nodes and uplinks of the sweep.
     """
-    judgements, limits = [], []
+    if figures is None:
+        return nodes.isolated(lambda node: None)
     doubted = doubted_nodes(evidence, nodes)
-    for node in nodes.judgements:
-        judgement = node
-        if node.is_accused:
-            isolated = None if figures is None else _accused(node, evidence, figures, accused)
-            if isolated is None:
-                judgement = replace(node, is_slow=False, reason=NOT_ISOLATED)
-            else:
-                judgement, limit = isolated
-                limits.append(limit)
-        if figures is not None and node.is_in_doubt:
-            judgement = _doubted(judgement, evidence, figures, doubted)
-        judgements.append(judgement)
-    return nodes.after(judgements, limits)
+    isolated = nodes.isolated(lambda node: _accused(node, evidence, figures, accused))
+    judgements = [
+        _doubted(node, evidence, figures, doubted) if before.is_in_doubt else node
+        for node, before in zip(isolated.judgements, nodes.judgements, strict=True)
+    ]
+    return replace(isolated, judgements=tuple(judgements))
 
 
 def doubted_nodes(evidence: SurveyEvidence, nodes: Judged) -> IntArray:

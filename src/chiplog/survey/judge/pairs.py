@@ -13,7 +13,6 @@ from chiplog.survey.judge.evidence import (
     DOUBT,
     HIDDEN,
     NOT_CONFIRMED,
-    NOT_ISOLATED,
     EffectLimit,
     Judged,
     Judgement,
@@ -200,20 +199,11 @@ def isolate_pairs(
     `figures` is None without such pairs, or with too few controls. `accused` is how many nodes and pairs share the
     error rate.
     """
-    judgements, limits = [], []
-    for pair in pairs.judgements:
-        if not pair.is_accused:
-            judgements.append(pair)
-            continue
-        isolated = None if figures is None else _accused(pair, figures, accused)
-        if isolated is None:
-            judgements.append(replace(pair, is_slow=False, reason=NOT_ISOLATED))
-        else:
-            judgements.append(isolated[0])
-            limits.append(isolated[1])
-    if figures is not None:
-        judgements = [_unless_explained(pair, nodes) for pair in judgements]
-    return pairs.after(judgements, limits)
+    if figures is None:
+        return pairs.isolated(lambda pair: None)
+    isolated = pairs.isolated(lambda pair: _accused(pair, figures, accused))
+    judgements = [_unless_explained(pair, nodes) for pair in isolated.judgements]
+    return replace(isolated, judgements=tuple(judgements))
 
 
 def _accused(

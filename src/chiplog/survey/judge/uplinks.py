@@ -42,7 +42,7 @@ def confirm_uplinks(evidence: SurveyEvidence) -> Judged:
     levels = Levels.of(
         max(1, int(scores.is_known.sum())),
         len(suspects),
-        3 if fit.terms.is_directed else 1,
+        fit.tests,
         fit.freedom,
         scores.freedom,
     )
@@ -55,14 +55,9 @@ def confirm_uplinks(evidence: SurveyEvidence) -> Judged:
             judgements.append(unknown("uplink", leaf, float(swept[leaf]), reason))
             continue
         sigma = _standard_errors(evidence, leaf)
-        way, named = levels.way(slow, sigma)
-        fresh, error = float(slow[way]), float(sigma[way])
-        limit = EffectLimit(levels.accused * error, error)
-        reason_of = levels.doubt(fresh, error, before)
-        half = limit.slowness
-        judgements.append(
-            Judgement("uplink", leaf, None, named, fresh, half, fresh > half, reason_of)
-        )
+        way, judgement = levels.judge("uplink", leaf, slow, sigma, before)
+        limit = EffectLimit(judgement.half_width, float(sigma[way]))
+        judgements.append(judgement)
     return Judged(tuple(judgements), limit)
 
 
