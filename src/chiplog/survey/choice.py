@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 def choose_confirmation(dataset: Dataset, sweep: Sweep) -> tuple[Request, ...]:
     """Returns the requests that follow on those of `sweep`, whose first visit is in `dataset`.
 
-    The same samples and options give the same requests, so that an interrupted second measurement can be resumed.
+    The same samples and options give the same requests, so that an interrupted confirmation can be resumed.
     """
     drawn = random.Random(sweep.options.seed).sample(
         range(len(sweep.rounds)), min(SETTINGS.confirmation_rounds, len(sweep.rounds))

@@ -133,7 +133,7 @@ def survey(
 def _measured_by(
     target: str, whole: _SweepPart, declared: _Declared
 ) -> Callable[[_SweepPart], Dataset]:
-    """Starts ranks for a part of a survey and measures it; the time of all parts together is limited."""
+    """Returns what starts ranks for a part of a survey and measures it; all parts together have the time limit."""
     start, options = whole.start, whole.options
     has_limit = start.budget is not None and options.transport != SIMULATED
     limits = within(start.budget or 0.0) if has_limit else NO_LIMITS

@@ -169,7 +169,7 @@ class _SweepRunFile:
         self.options = replace(self.options, ranks=started)
 
     def _sweep(self, session: Session, sweep: Sweep, writer: RunWriter) -> bool:
-        """Measures what is missing of the sweep, of the second measurement, and of who is slow, alone; was it all?"""
+        """Measures what is missing of the three stages; returns whether that was all."""
         if not self._measure_all(session, sweep.requests, writer):
             return False
         if not self.options.judges:

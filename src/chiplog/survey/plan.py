@@ -29,7 +29,7 @@ OTHERS: Final = "other_programs"
 HOST_SAMPLE_SECONDS = 2e-3
 """What one sample of each of them takes, about."""
 AGAIN = "-again"
-"""Ends the purpose of a record of the second measurement."""
+"""Ends the purpose of a record of the confirmation, and of the isolation."""
 PAIRS_AGAIN = "-pairs-again"
 """Ends the purpose of such a record of suspected pairs, and others beside them."""
 KIND = "survey"
@@ -86,7 +86,7 @@ class SurveyOptions:
 
     @property
     def judges(self) -> bool:
-        """Returns whether later figures tell who is slow: a second measurement's, or later visits'."""
+        """Returns whether later figures tell who is slow: the confirmation's, or later visits'."""
         return (self.again or self.visits > 1) and self.ranks >= SETTINGS.least_ranks
 
     @property
@@ -184,12 +184,12 @@ class Sweep:
         wanted = SETTINGS.most_isolated_pairs + SETTINGS.isolated_controls
         wanted += SETTINGS.most_isolated_nodes * SETTINGS.partners
         most = min(self.options.ranks // 2, wanted)
-        alone = tuple((2 * pair, 2 * pair + 1) for pair in range(most))
+        pairs = tuple((2 * pair, 2 * pair + 1) for pair in range(most))
         leaves = len(set(self.options.leaves or ()))
         most_uplinks = SETTINGS.most_isolated_uplinks + SETTINGS.control_leaves
-        uplinks = [alone] * (min(leaves, most_uplinks) if leaves > 2 else 0)
+        uplinks = [pairs] * (min(leaves, most_uplinks) if leaves > 2 else 0)
         confirmation = confirmation_requests(self, chosen, {})
-        requests = (*confirmation, *isolation_requests(self, [alone], uplinks, 0))
+        requests = (*confirmation, *isolation_requests(self, [pairs], uplinks, 0))
         return sum(predicted_seconds(request, self.options.transport) for request in requests)
 
     @property
@@ -211,11 +211,11 @@ def make_sweep(options: SurveyOptions) -> Sweep:
     pairs_of = dict(enumerate(schedule or ()))
     warm_up = PlannedRound(WARM_UP, rounds[0], pairs_of.get(rounds[0]))
     requests = [_request(options, 0, 0, warm_up, turned=0)]
-    alone = set(rounds[: 1 + (options.ranks <= SETTINGS.few_ranks)])
+    isolated = set(rounds[: 1 + (options.ranks <= SETTINGS.few_ranks)])
     for visit in range(options.visits):
         requests += _host_requests(len(requests), visit, options)
         for place, number in enumerate(rounds):
-            purposes = [LATENCY, BANDWIDTH, *([ALONE] if visit == 0 and number in alone else [])]
+            purposes = [LATENCY, BANDWIDTH, *([ALONE] if visit == 0 and number in isolated else [])]
             for purpose in purposes:
                 planned = PlannedRound(purpose, number, pairs_of.get(number))
                 turned = (place + visit) % 2

@@ -1,7 +1,7 @@
 """Whose CPU or memory is slow without any network: what is slow there is not taken for a slow link.
 
 In each visit all nodes do the same work at the same time (`chiplog.survey.plan.HOST_CHECK`). A node's figure is one
-that most visits of the second measurement exceed, so what disturbs it in a few of them does not count. It is held
+that most visits of the confirmation exceed, so what disturbs it in a few of them does not count. It is held
 against all other nodes, as suspects of the sweep are (docs/reference/survey-method.md).
 """
 
