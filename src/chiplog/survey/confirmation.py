@@ -53,7 +53,7 @@ class ConfirmationFit:
     """(3, n) the effect to be expected of each node by the sweep alone."""
 
     @property
-    def tests(self) -> int:
+    def way_count(self) -> int:
         """Returns in how many ways each node or uplink is judged."""
         return 3 if self.terms.is_directed else 1
 

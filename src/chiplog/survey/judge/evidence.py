@@ -190,7 +190,7 @@ class Levels:
     """The score in the sweep that leaves no doubt there."""
 
     @staticmethod
-    def of(tests: float, suspected: int, ways: int, freedom: float, sweep_freedom: float) -> Levels:
+    def of(tests: int, suspected: int, ways: int, freedom: float, sweep_freedom: float) -> Levels:
         """Returns the levels for so many tests, each in one way or in three, of which so many were suspected."""
         error = SETTINGS.error_of_family
         return Levels(

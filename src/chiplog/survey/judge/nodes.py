@@ -49,7 +49,7 @@ def confirm_nodes(evidence: SurveyEvidence, uplinks: Sequence[Judgement]) -> Jud
     levels = Levels.of(
         len(fit.values.nodes),
         len(suspects),
-        fit.tests,
+        fit.way_count,
         fit.freedom,
         degrees_of_freedom(int(np.isfinite(evidence.nodes.scores[0]).sum())),
     )

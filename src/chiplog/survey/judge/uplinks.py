@@ -42,7 +42,7 @@ def confirm_uplinks(evidence: SurveyEvidence) -> Judged:
     levels = Levels.of(
         max(1, int(scores.is_known.sum())),
         len(suspects),
-        fit.tests,
+        fit.way_count,
         fit.freedom,
         scores.freedom,
     )
