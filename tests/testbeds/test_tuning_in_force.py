@@ -14,7 +14,7 @@ from chiplog.fit.model_file import write_model
 from chiplog.measure.mpis import Mpi
 from chiplog.testing.prediction import fit_of
 from chiplog.testing.schemas import validate
-from chiplog.tune.check.in_force import InForce, check_tuning
+from chiplog.tune.check.in_force import TuningInForce, check_tuning
 
 MpiNamed = Callable[[str], Mpi]
 
@@ -33,7 +33,7 @@ def tuned(directory: Path, mpi: Mpi, name: str, *options: object) -> Path:
     return file
 
 
-def check(file: Path, mpi: Mpi, launcher: str | None = None) -> InForce:
+def check(file: Path, mpi: Mpi, launcher: str | None = None) -> TuningInForce:
     return check_tuning(file, mpi.kind, mpi=str(mpi.mpicxx), launcher=launcher)
 
 

@@ -140,10 +140,8 @@ def test_a_rank_that_waits_in_vain_is_believed_while_rank_0_is_silent() -> None:
     with probe(
         f"say(header); read(); print({words!r}, file=sys.stderr, flush=True); read()"
     ) as run:
-        began = time.monotonic()
         with pytest.raises(RunFailed, match=r"^rank 3: rank 0 has not answered within 0\.5 s\.$"):
             run.measure(REQUEST)
-    assert time.monotonic() - began < 15.0  # of 20 s and the budget
 
 
 @pytest.mark.parametrize("line", ['{"type":"header"}', '{"type":"record","id":8}'])

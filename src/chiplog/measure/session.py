@@ -33,7 +33,7 @@ END_SECONDS = 10.0
 LOOK_SECONDS = 0.25
 """How often a silent run is looked after: whether its leader has ended, or a process of it is stopped."""
 HEARD_SECONDS = 0.5
-"""How much later than a time limit is over what ranks say of it may arrive, and than these words the end of all."""
+"""How long after a time limit the ranks' words may take to arrive, and after those words the end of all ranks."""
 
 
 class Session:
@@ -78,7 +78,7 @@ class Session:
         self._is_silenced = False
         """Whether standard output has ended."""
         self._unanswered_since = 0.0
-        """When a rank was first heard to wait for another one in vain; 0 before."""
+        """When the first rank said that another has not answered; 0 until then."""
         self.header_line = ""
         self.header: dict[str, Any] = {}
 
@@ -207,7 +207,7 @@ class Session:
         assert self._group is not None
         if self._is_silenced or self._group.wait(0.0) is not None:
             raise self._ended()
-        # The ranks that wait for a stopped one know which it is, and say so after the time limit.
+        # Ranks that wait for a stopped rank name it when the time limit is over.
         now = time.monotonic()
         if words := _UNANSWERED.search(self._stderr.decode(errors="replace")):
             self._unanswered_since = self._unanswered_since or now

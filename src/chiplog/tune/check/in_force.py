@@ -19,7 +19,7 @@ from chiplog.tune.writer import WRITERS, TuningWriter
 
 
 @dataclass(frozen=True)
-class InForce:
+class TuningInForce:
     """Is the file in force, with which MPI, and how that was found out."""
 
     in_force: bool
@@ -34,7 +34,7 @@ def check_tuning(
     launcher: str | None = None,
     mpi: str | None = None,
     library: str | None = None,
-) -> InForce:
+) -> TuningInForce:
     """Whether `file` is in force for `target` (of `provable`) with the MPI at hand, or with that of the wrapper `mpi`.
 
     `launcher` starts at least 3 ranks, such as "mpirun -n 4". `library` is libchiplog_coll.so, for target chiplog.
@@ -53,7 +53,7 @@ def check_tuning(
     if not bare.is_done:
         raise RunFailed(f"even without the file, a barrier with {chosen} fails: {bare.said}.")
     in_force, reason = writer.proof(Trial(path, text, runner, chosen, library))
-    return InForce(in_force, f"{chosen} at {chosen.mpicxx}", reason)
+    return TuningInForce(in_force, f"{chosen} at {chosen.mpicxx}", reason)
 
 
 def provable() -> tuple[TuningWriter, ...]:

@@ -210,9 +210,9 @@ def _is_followed(lines: Lines, before: Line, after: Line, edges: tuple[int, int,
 
 
 def _step_without(lines: Lines, side: tuple[int, int], other: Line, at: int) -> float:
-    """The logarithmic step from the other side's line to what is left of one side.
+    """The logarithmic step, halfway between the sizes beside `at`, from the line `other` to that of the sizes `side`.
 
-    A single size that is left has no line: its own time counts.
+    A single size has no line: its time counts.
     """
     begin, end = side
     if end - begin == 1:
