@@ -9,7 +9,7 @@ import pytest
 from command import chiplog
 
 from chiplog.dataset.run_file import read_run
-from chiplog.survey.of_run import verdict_of_run
+from chiplog.survey.machine_verdict import verdict_of_run
 from chiplog.survey.pair_values import pair_values
 from chiplog.testing.schemas import validate, validate_run_file
 

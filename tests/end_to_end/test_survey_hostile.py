@@ -9,17 +9,19 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from chiplog.dataset.run_file import read_run
 from chiplog.errors import UsageError
-from chiplog.survey.job import survey
+from chiplog.survey.job import SurveyStart, survey
 from chiplog.survey.plan import SurveyOptions
 
 SIM = "sim:L=5us,o=1us,g=2us,G=1ns"
 OPTIONS = SurveyOptions("sim", 4)
+START = SurveyStart(ranks_are_given=True)
 NOBODY = 65534
 
 
@@ -28,7 +30,7 @@ def locked(tmp_path: Path) -> Iterator[Path]:
     """A folder that can't be written, with a finished survey in it."""
     folder = tmp_path / "locked"
     folder.mkdir()
-    survey(SIM, folder / "pairs.jsonl", OPTIONS, ranks_are_given=True)
+    survey(SIM, folder / "pairs.jsonl", OPTIONS, START)
     folder.chmod(0o500)
     yield folder
     folder.chmod(0o700)
@@ -36,7 +38,7 @@ def locked(tmp_path: Path) -> Iterator[Path]:
 
 def refused(out: Path) -> str:
     with pytest.raises(UsageError) as error:
-        survey(SIM, out, OPTIONS, ranks_are_given=True)
+        survey(SIM, out, OPTIONS, START)
     return str(error.value)
 
 
@@ -82,7 +84,7 @@ def test_a_clock_that_jumps_to_and_fro_changes_nothing(
     jumps = itertools.cycle((1e9, 4e9, 0.0, 2e9))
     real = time.time()
     monkeypatch.setattr(time, "time", lambda: real + next(jumps) - 2e9)
-    found = survey(SIM, tmp_path / "s", OPTIONS, ranks_are_given=True, budget=60.0)
+    found = survey(SIM, tmp_path / "s", OPTIONS, replace(START, budget=60.0))
     assert found.complete
     assert found.latency is not None and found.latency.quartiles[1] == pytest.approx(7e-6)
     assert read_run(tmp_path / "s" / "pairs.jsonl").complete

@@ -25,7 +25,7 @@ from chiplog.dataset.run_file import read_run
 from chiplog.dataset.series import Dataset
 from chiplog.errors import CorruptFile, UsageError
 from chiplog.fit.fitting import fit, models_for
-from chiplog.survey.of_run import verdict_of_run
+from chiplog.survey.machine_verdict import verdict_of_run
 from chiplog.survey.pair_values import pair_values
 
 

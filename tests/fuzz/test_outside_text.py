@@ -29,7 +29,7 @@ from chiplog.fit.result import Fit
 from chiplog.jobs.pair_classes import read_pair_classes
 from chiplog.schedule.goal import read_goal
 from chiplog.simulate.noise_text import read_detours
-from chiplog.survey.ranks import ranks_of
+from chiplog.survey.job import ranks_of
 from chiplog.survey.topology import read_topology
 from chiplog.tune.formats.one_radix import read_lines
 from chiplog.tune.measured.raw_file import read_samples

@@ -15,10 +15,11 @@ import pytest
 from many_runs import LONG, MISTAKE
 from scipy.stats import binom
 
+from chiplog.survey.judge.verdict import sweep_verdict
 from chiplog.survey.leaves import differences, infer_leaves
-from chiplog.survey.pair_fit import fit_pairs
-from chiplog.survey.pair_values import Kind
-from chiplog.survey.verdict import FAMILY_ERROR, confirmed
+from chiplog.survey.pair_values import Isolation, Kind
+from chiplog.survey.settings import SETTINGS
+from chiplog.survey.slowness_model import fit_pairs
 from chiplog.testing.simulated_survey import SimulatedSurvey, SurveyMachine, SurveyNoise
 
 Name = tuple[str, str, str | None, str]
@@ -74,10 +75,10 @@ def accused(
 ) -> set[Name]:
     survey = SimulatedSurvey(machine, noise, seed)
     first = fit_pairs(survey.sparse() if sparse else survey.full(), machine.leaves)
-    again = survey.again(first)
+    confirmed = survey.confirmed(first)
     if machine.kind == "bandwidth":
-        again = survey.alone(first, again)
-    verdict = confirmed(first, again)
+        confirmed = survey.isolated(confirmed)
+    verdict = sweep_verdict(confirmed)
     return {(one.kind, one.name, one.peer, one.direction) for one in verdict.accused}
 
 
@@ -123,13 +124,14 @@ def test_a_healthy_machine_is_rarely_accused(
     found = all_accused(pool, machine, sweeps, sparse=sparse, first_seed=50_000)
     false = sum(bool(one) for one in found)
     print(f"{nodes} nodes, sparse={sparse}: {false} of {sweeps} sweeps accused somebody")
-    assert is_possible(false, sweeps, FAMILY_ERROR)
+    assert is_possible(false, sweeps, SETTINGS.family_error)
 
 
 # The shortest of some exponential waits is exponential, too: by Student's t one of 60 sweeps accused a pair of latency.
 # Bandwidths are measured alone, too.
 @pytest.mark.parametrize(
-    ("kind", "nodes", "error"), [("latency", 32, FAMILY_ERROR / 4), ("bandwidth", 64, FAMILY_ERROR)]
+    ("kind", "nodes", "error"),
+    [("latency", 32, SETTINGS.family_error / 4), ("bandwidth", 64, SETTINGS.family_error)],
 )
 @pytest.mark.parametrize("wait", [0.1, 0.3])
 def test_waits_on_a_busy_machine_rarely_make_a_slow_pair(
@@ -173,17 +175,18 @@ def _check_power(
     false = sum(bool({one[:2] for one in names} - {one[:2] for one in truth}) for names in found)
     print(f"missed in {missed}, others accused in {false} of {sweeps} sweeps")
     assert is_possible(missed, sweeps, 0.05)
-    assert is_possible(false, sweeps, FAMILY_ERROR)
+    assert is_possible(false, sweeps, SETTINGS.family_error)
 
 
 def lost_is_in_interval(leaf_size: int, seed: int) -> bool:
     machine = SurveyMachine(64, leaf_size, slow_uplinks={2: 0.1})
     survey = SimulatedSurvey(machine, USUAL_NOISE, seed)
     first = fit_pairs(survey.full(), machine.leaves)
-    again = survey.again(first)
+    confirmed = survey.confirmed(first)
     survey.machine = replace(machine, shares_are_uneven=True)
-    alone = replace(again, uplinks=survey.alone(first, again).uplinks)
-    (one,) = (one for one in confirmed(first, alone).accused if one.kind == "uplink")
+    uplinks = survey.isolated(confirmed).isolation.uplinks
+    isolated = replace(confirmed, isolation=Isolation(uplinks=uplinks))
+    (one,) = (one for one in sweep_verdict(isolated).accused if one.kind == "uplink")
     return one.low < -0.1 < one.high
 
 
@@ -194,7 +197,7 @@ def test_the_interval_of_a_slow_uplink_holds_what_it_lost(
     sweeps = 400 if LONG else 6
     held = sum(pool.map(partial(lost_is_in_interval, leaf_size), range(sweeps), chunksize=10))
     print(f"leaves of {leaf_size}: the interval holds it in {held} of {sweeps} sweeps")
-    assert is_possible(sweeps - held, sweeps, FAMILY_ERROR)
+    assert is_possible(sweeps - held, sweeps, SETTINGS.family_error)
 
 
 def miswired_is_named(seed: int) -> bool:

@@ -12,9 +12,9 @@ import pytest
 from chiplog.measure.launchers import SimulatedPlatform, launch_command
 from chiplog.measure.probes import BuiltProbe
 from chiplog.measure.session import Session
-from chiplog.survey.of_run import MachineVerdict, verdict_of_run
+from chiplog.survey.machine_verdict import MachineVerdict, verdict_of_run
+from chiplog.survey.measurement import SurveyConditions, measure_sweep
 from chiplog.survey.plan import SurveyOptions
-from chiplog.survey.sweep import measure_sweep
 
 LEAVES = 4
 NIC = 1e9
@@ -80,8 +80,8 @@ def survey(probe: BuiltProbe, folder: Path, tree: Tree) -> MachineVerdict:
 
     options = SurveyOptions("mpi", len(tree.hosts), own=False)
     out = folder / "pairs.jsonl"
-    declared = tree.leaves, NAMES
-    return verdict_of_run(measure_sweep("mpi", options, out, launch, leaves_of=lambda _: declared))
+    conditions = SurveyConditions(leaves_of=lambda _: (tree.leaves, NAMES))
+    return verdict_of_run(measure_sweep("mpi", options, out, launch, conditions))
 
 
 def node(number: int) -> str:

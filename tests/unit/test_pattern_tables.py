@@ -18,7 +18,7 @@ from chiplog.report.document import Table, text_of
 from chiplog.report.patterns import KNOWN, pattern_tables
 from chiplog.report.patterns.peers import rounds
 from chiplog.report.sections import measured_times
-from chiplog.survey.page.of_file import is_survey
+from chiplog.survey.page.page import is_survey
 from chiplog.testing.run_files import example_header, example_record, example_series
 
 TARGET = "sim:L=5us,o=1us,g=2us,G=0.5ns"

@@ -12,8 +12,8 @@ import pytest
 from command import chiplog
 
 from chiplog.survey.link_classes import NOT_IDENTIFIED, LinkClass, Sizes, link_classes
-from chiplog.survey.pair_fit import PairFit, fit_pairs
 from chiplog.survey.pair_values import Kind, PairValues
+from chiplog.survey.slowness_model import PairFit, fit_pairs
 
 ROOT = Path(__file__).parents[2]
 QUIET = "sim:L=5us,o=1us,g=2us,G=0.5ns"

@@ -9,17 +9,17 @@ import pytest
 
 from chiplog.errors import CorruptFile, UsageError
 from chiplog.plan.assessment import records_of, rounds_of
+from chiplog.survey.job import ranks_of
 from chiplog.survey.plan import (
     ALONE,
     BANDWIDTH,
     LATENCY,
     SurveyOptions,
     Sweep,
-    alone_requests,
+    confirmation_requests,
+    isolation_requests,
     make_sweep,
-    second_requests,
 )
-from chiplog.survey.ranks import ranks_of
 
 
 def partner(rank: int, round_: int, ranks: int) -> int | None:
@@ -119,14 +119,14 @@ def test_declared_leaves_give_rounds_that_fill_uplinks_both_ways_over_two_visits
 def test_suspected_pairs_and_those_alone_are_measured_five_times_in_each_direction() -> None:
     sweep = make_sweep(SurveyOptions("tcp", 8))
     pairs = {BANDWIDTH: [((0, 5), (2, 7))]}
-    second = second_requests(sweep, {BANDWIDTH: sweep.rounds[:2]}, pairs)
+    second = confirmation_requests(sweep, {BANDWIDTH: sweep.rounds[:2]}, pairs)
     of_pairs = [one.series[0] for one in second if one.tag["purpose"] == "bandwidth-pairs-again"]
     assert Counter((one.links, one.turned) for one in of_pairs) == {
         (((0, 5), (2, 7)), 0): 5,
         (((0, 5), (2, 7)), 1): 5,
     }
     before = len(sweep.requests) + len(second)
-    requests = alone_requests(sweep, [((0, 1), (4, 2)), ((3, 1),)], [((0, 4), (1, 5))], before)
+    requests = isolation_requests(sweep, [((0, 1), (4, 2)), ((3, 1),)], [((0, 4), (1, 5))], before)
     assert [one.id for one in requests] == list(range(before, before + 30))
     alone = [one.series[0] for one in requests if one.tag["purpose"] == f"{ALONE}-again"]
     assert Counter((one.links, one.turned) for one in alone) == {

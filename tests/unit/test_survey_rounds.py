@@ -8,7 +8,8 @@ from collections import Counter
 import pytest
 
 from chiplog.plan.assessment import rounds_of
-from chiplog.survey.rounds import MOST_MORE_ROUNDS, rounds_by_leaf
+from chiplog.survey.rounds import rounds_by_leaf
+from chiplog.survey.settings import SETTINGS
 
 SIZES = [
     [8, 8],
@@ -42,7 +43,7 @@ def test_every_two_ranks_meet_once_in_disjoint_pairs(sizes: list[int]) -> None:
     for pairs in found:
         ends = [end for pair in pairs for end in pair]
         assert len(ends) == len(set(ends))
-    assert len(found) <= MOST_MORE_ROUNDS * rounds_of(len(leaves))
+    assert len(found) <= SETTINGS.most_more_rounds * rounds_of(len(leaves))
 
 
 @pytest.mark.parametrize("sizes", [[8, 8], [4] * 4, [8] * 8, [5] * 3, [5] * 4, [32] * 32])

@@ -16,11 +16,11 @@ from chiplog.measure.limits import Limits
 from chiplog.measure.measuring import Launch
 from chiplog.measure.session import Session
 from chiplog.plan.request import Request
-from chiplog.survey.of_run import declared_leaves
+from chiplog.survey.leaves import declared_leaves
+from chiplog.survey.measurement import SurveyConditions, measure_sweep
 from chiplog.survey.plan import SurveyOptions
 from chiplog.survey.result import survey_result
 from chiplog.survey.rounds import rounds_by_leaf
-from chiplog.survey.sweep import measure_sweep
 
 HOSTS = ("n1", "n2", "n3", "n4")
 OVER = Limits(0.0, 0.0, 0.0)
@@ -81,7 +81,10 @@ def sweep(ranks: Ranks, out: Path, planned: int = 4, **more: Any) -> Any:
     def launch(number: int) -> Session:
         return cast(Session, ranks)
 
-    return measure_sweep("tcp", SurveyOptions("tcp", planned), out, cast(Launch, launch), **more)
+    conditions = SurveyConditions(**more)
+    return measure_sweep(
+        "tcp", SurveyOptions("tcp", planned), out, cast(Launch, launch), conditions
+    )
 
 
 def test_as_many_ranks_as_have_started_are_planned_for(tmp_path: Path) -> None:

@@ -8,12 +8,17 @@ import numpy as np
 import pytest
 
 from chiplog.dataset.series import Dataset
+from chiplog.survey.judge.verdict import SweepVerdict, sweep_verdict
 from chiplog.survey.leaves import infer_leaves
-from chiplog.survey.pair_fit import fit_pairs
-from chiplog.survey.pair_values import PairValues
+from chiplog.survey.pair_values import (
+    Confirmation,
+    PairValues,
+    cpus_of_ranks,
+    evened,
+    time_on_one_cpu,
+)
 from chiplog.survey.result import survey_result
-from chiplog.survey.shared_cpus import cpus_of_ranks, evened, time_on_one_cpu
-from chiplog.survey.verdict import SweepVerdict, confirmed
+from chiplog.survey.slowness_model import fit_pairs
 from chiplog.testing.simulated_survey import QUIET, SimulatedSurvey, SurveyMachine
 
 NODES = 32
@@ -71,10 +76,11 @@ def judged(machine: SurveyMachine, spread: float, seed: int, late: float = 0.0) 
     sweep = survey.full()
     times = time_on_one_cpu(sweep)
     first = fit_pairs(evened(sweep, times), machine.leaves)
-    again = survey.again(first)
-    assert again.pairs is not None
-    fresh = replace(again, rounds=evened(again.rounds, times), pairs=evened(again.pairs, times))
-    return confirmed(first, fresh)
+    confirmed = survey.confirmed(first)
+    fresh = confirmed.confirmation
+    assert fresh is not None and fresh.pairs is not None
+    confirmation = Confirmation(evened(fresh.rounds, times), evened(fresh.pairs, times))
+    return sweep_verdict(replace(confirmed, confirmation=confirmation))
 
 
 def test_what_sharing_changes_is_taken_out() -> None:

@@ -13,7 +13,7 @@ from command import chiplog
 from chiplog.dataset.run_file import read_run
 from chiplog.survey import job
 from chiplog.survey.plan import SurveyOptions
-from chiplog.survey.slurm_topology import is_under_slurm, topology_of_slurm
+from chiplog.survey.topology import is_under_slurm, topology_of_slurm
 
 TREE = "SwitchName=leaf1 Nodes=n[1-2]\nSwitchName=leaf2 Nodes=n[3-4]\n"
 NODES = ("n1", "n2", "n3", "n4")
@@ -102,13 +102,15 @@ def test_a_survey_under_slurm_has_its_leaves_and_says_what_it_left_aside(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run = tmp_path / "pairs.jsonl"
-    job.survey("sim:L=5us,o=1us", run, SurveyOptions("sim", 4), ranks_are_given=True)
+    job.survey(
+        "sim:L=5us,o=1us", run, SurveyOptions("sim", 4), job.SurveyStart(ranks_are_given=True)
+    )
     measured = read_run(run)
     dataset = replace(measured, header={**measured.header, "hosts": list(NODES)})
     monkeypatch.setattr(job, "_whoever_is_lost", lambda *_: (dataset, ()))
 
     def surveyed() -> job.SurveyResult:
-        return job.survey("tcp", run, SurveyOptions("tcp", 4), launcher="srun -N 4")
+        return job.survey("tcp", run, SurveyOptions("tcp", 4), job.SurveyStart("srun -N 4"))
 
     use(monkeypatch, slurm(tmp_path, "exit 1", TREE))
     assert (surveyed().verdict.leaves, surveyed().note) == (2, None)

@@ -11,10 +11,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from chiplog.survey.pair_fit import PairFit, fit_pairs
-from chiplog.survey.pair_values import PairValues, SecondMeasurement
-from chiplog.survey.suspects import pair_rounds, pair_scores, suspects
-from chiplog.survey.verdict import SweepVerdict, confirmed
+from chiplog.survey.choice import pair_rounds
+from chiplog.survey.judge.evidence import SurveyEvidence
+from chiplog.survey.judge.verdict import SweepVerdict, sweep_verdict
+from chiplog.survey.pair_values import Confirmation, Isolation, PairValues
+from chiplog.survey.slowness_model import PairFit, fit_pairs
+from chiplog.survey.sweep import pair_scores, suspects
 from chiplog.testing.simulated_survey import QUIET, SimulatedSurvey, SurveyMachine, SurveyNoise
 
 SMALL = 16
@@ -26,10 +28,10 @@ NO_NOISE = SurveyNoise(0, 0, 0, 0, 0, 0, 0, 0)
 def judged(machine: SurveyMachine, noise: SurveyNoise = QUIET, seed: int = 3) -> SweepVerdict:
     survey = SimulatedSurvey(machine, noise, seed)
     first = fit_pairs(survey.full(), machine.leaves)
-    again = survey.again(first)
+    confirmed = survey.confirmed(first)
     if machine.kind == "bandwidth":
-        again = survey.alone(first, again)
-    return confirmed(first, again)
+        return sweep_verdict(survey.isolated(confirmed))
+    return sweep_verdict(confirmed)
 
 
 def accused(verdict: SweepVerdict) -> set[tuple[str, str, str | None, str]]:
@@ -65,10 +67,11 @@ def test_the_effect_of_an_uplink_is_that_on_all_of_its_pairs_together(
     machine = SurveyMachine(64, leaf_size, slow_uplinks={1: 0.1})
     survey = SimulatedSurvey(machine, QUIET, seed)
     first = fit_pairs(survey.full(), machine.leaves)
-    again = survey.again(first)
+    confirmed = survey.confirmed(first)
     survey.machine = replace(machine, shares_are_uneven=True)
-    uplinks = survey.alone(first, again).uplinks
-    (one,) = confirmed(first, replace(again, uplinks=uplinks)).accused
+    uplinks = survey.isolated(confirmed).isolation.uplinks
+    isolated = replace(confirmed, isolation=Isolation(uplinks=uplinks))
+    (one,) = sweep_verdict(isolated).accused
     assert (one.kind, one.name) == ("uplink", "leaf 1")
     assert -0.14 < one.low < -0.1 < one.high < -0.06
 
@@ -77,9 +80,9 @@ def test_an_uplink_that_only_shares_a_link_with_others_is_not_accused() -> None:
     machine = SurveyMachine(SMALL, 4, slow_uplinks={1: 0.1})
     survey = SimulatedSurvey(machine, QUIET, 3)
     first = fit_pairs(survey.full(), machine.leaves)
-    again = survey.again(first)
-    assert accused(confirmed(first, again)) == {("uplink", "leaf 1", None, "both")}
-    free = confirmed(first, SimulatedSurvey(SurveyMachine(SMALL, 4), QUIET, 3).alone(first, again))
+    confirmed = survey.confirmed(first)
+    assert accused(sweep_verdict(confirmed)) == {("uplink", "leaf 1", None, "both")}
+    free = sweep_verdict(SimulatedSurvey(SurveyMachine(SMALL, 4), QUIET, 3).isolated(confirmed))
     assert not free.accused
     (doubt,) = free.inconclusive
     assert doubt.reason is not None and "not alone" in doubt.reason
@@ -104,15 +107,15 @@ def test_an_uplink_in_doubt_beside_others_is_accused_if_it_is_beyond_doubt_alone
     for seed in (4, 6, 8):
         survey = SimulatedSurvey(machine, noise, seed)
         first = fit_pairs(survey.full(), machine.leaves)
-        again = survey.again(first)
-        (doubt,) = (one for one in confirmed(first, again).inconclusive if one.kind == "uplink")
+        confirmed = survey.confirmed(first)
+        (doubt,) = (one for one in sweep_verdict(confirmed).inconclusive if one.kind == "uplink")
         assert doubt.reason is not None and "not beyond doubt" in doubt.reason
         survey.noise = QUIET
-        (found,) = confirmed(first, survey.alone(first, again)).accused
+        (found,) = sweep_verdict(survey.isolated(confirmed)).accused
         assert (found.kind, found.name) == ("uplink", "leaf 1")
         assert found.low < -0.06 < found.high
-        free = SimulatedSurvey(SurveyMachine(SMALL, 4), QUIET, seed).alone(first, again)
-        assert not confirmed(first, free).accused
+        free = SimulatedSurvey(SurveyMachine(SMALL, 4), QUIET, seed).isolated(confirmed)
+        assert not sweep_verdict(free).accused
 
 
 def test_a_pair_is_accused_and_none_of_its_nodes() -> None:
@@ -190,7 +193,7 @@ def test_an_uplink_that_was_not_judged_again_has_the_effect_of_the_sweep_and_not
     survey = SimulatedSurvey(machine, SurveyNoise(), 9)
     first = fit_pairs(survey.full(), machine.leaves)
     doubts = [
-        one for one in confirmed(first, survey.again(first)).inconclusive if one.kind == "uplink"
+        one for one in sweep_verdict(survey.confirmed(first)).inconclusive if one.kind == "uplink"
     ]
     assert len(doubts) == 2
     assert all(-0.15 < one.effect < -0.05 for one in doubts)
@@ -202,9 +205,9 @@ def test_healthy_nodes_beside_two_slow_ones_behind_a_slow_uplink_are_not_accused
     for seed in range(8):
         survey = SimulatedSurvey(machine, replace(QUIET, node_today=0.003), seed)
         first = fit_pairs(survey.full(), machine.leaves)
-        again = survey.again(first)
+        confirmed = survey.confirmed(first)
         survey.noise = replace(QUIET, pair=0.001, node_today=0.0005)
-        found = confirmed(first, survey.alone(first, again)).accused
+        found = sweep_verdict(survey.isolated(confirmed)).accused
         assert {one.name for one in found if one.kind == "node"} <= {"n0005", "n0008"}
 
 
@@ -215,14 +218,14 @@ def test_a_node_that_busy_cpus_hide_in_the_second_measurement_is_found_alone() -
         survey = SimulatedSurvey(machine, UNEASY, seed)
         first = fit_pairs(survey.full(), machine.leaves)
         survey.machine = SurveyMachine(SMALL, 4)
-        again = survey.again(first)
+        confirmed = survey.confirmed(first)
         survey.machine, survey.noise = machine, replace(QUIET, pair=0.001)
         hints = [
-            one for one in confirmed(first, again).inconclusive if "seemed slow" in str(one.reason)
+            one for one in sweep_verdict(confirmed).inconclusive if "seemed slow" in str(one.reason)
         ]
         if "n0006" in {one.name for one in hints}:
             hinted += 1
-            found = confirmed(first, survey.alone(first, again))
+            found = sweep_verdict(survey.isolated(confirmed))
             assert accused(found) == {("node", "n0006", None, "both")}
             assert not {one.name for one in hints} & {one.name for one in found.inconclusive}
     assert hinted
@@ -235,9 +238,9 @@ def test_the_nodes_of_a_small_leaf_behind_a_slow_uplink_are_told_apart(way: str,
     machine = SurveyMachine(SMALL, 4, **faults, uplinks_hide=True)  # type: ignore[arg-type]
     survey = SimulatedSurvey(machine, replace(QUIET, node_today=0.003), seed)
     first = fit_pairs(survey.full(), machine.leaves)
-    again = survey.again(first)
+    confirmed = survey.confirmed(first)
     survey.noise = replace(QUIET, pair=0.001, node_today=0.0005)
-    found = {(one.kind, one.name) for one in confirmed(first, survey.alone(first, again)).accused}
+    found = {(one.kind, one.name) for one in sweep_verdict(survey.isolated(confirmed)).accused}
     assert found == {("node", "n0006"), ("uplink", "leaf 1")}
 
 
@@ -263,7 +266,9 @@ def test_nobody_is_accused_without_noise_and_without_a_fault() -> None:
 
 def test_without_a_second_measurement_nobody_is_accused() -> None:
     machine = SurveyMachine(SMALL, 4, slow_nodes={5: 0.2})
-    verdict = confirmed(fit_pairs(SimulatedSurvey(machine, QUIET, 3).full(), machine.leaves), None)
+    verdict = sweep_verdict(
+        SurveyEvidence(fit_pairs(SimulatedSurvey(machine, QUIET, 3).full(), machine.leaves))
+    )
     assert not verdict.accused
     assert verdict.inconclusive[0].name == "n0006"
     assert {one.reason for one in verdict.inconclusive} == {"it was not measured again"}
@@ -273,7 +278,7 @@ def test_a_node_that_is_slow_only_in_the_sweep_is_inconclusive() -> None:
     machine = SurveyMachine(SMALL, 4, slow_nodes={5: 0.2})
     first = fit_pairs(SimulatedSurvey(machine, QUIET, 3).full(), machine.leaves)
     healed = SimulatedSurvey(replace(machine, slow_nodes={}), QUIET, 3)
-    verdict = confirmed(first, healed.again(first))
+    verdict = sweep_verdict(healed.confirmed(first))
     assert not verdict.accused
     assert [(one.name, one.reason) for one in verdict.inconclusive] == [
         ("n0006", "it was slow in the sweep, but not when measured again")
@@ -288,19 +293,22 @@ def test_a_spike_of_a_pair_is_no_fault() -> None:
     first = fit_pairs(values, machine.leaves)
     suspected = suspects(first)
     assert [values.clients[7], values.servers[7]] in suspected.pairs.tolist()
-    assert not confirmed(first, survey.again(first)).accused
+    assert not sweep_verdict(survey.confirmed(first)).accused
 
 
 def test_a_pair_that_is_slow_only_beside_others_shares_a_link_with_them() -> None:
     machine = SurveyMachine(SMALL, 4, slow_pairs={(3, 9): 0.2})
     survey = SimulatedSurvey(machine, QUIET, 3)
     first = fit_pairs(survey.full(), machine.leaves)
-    again = survey.again(first)
-    free = SimulatedSurvey(replace(machine, slow_pairs={}), QUIET, 3).alone(first, again)
-    found = accused(confirmed(first, survey.alone(first, again)))
+    confirmed = survey.confirmed(first)
+    free = SimulatedSurvey(replace(machine, slow_pairs={}), QUIET, 3).isolated(confirmed)
+    found = accused(sweep_verdict(survey.isolated(confirmed)))
     assert [{name, peer} for _, name, peer, _ in found] == [{"n0004", "n0010"}]
-    for alone, reason in ((free, "not alone: they may share"), (again, "was not measured alone")):
-        verdict = confirmed(first, alone)
+    for isolated, reason in (
+        (free, "not alone: they may share"),
+        (confirmed, "was not measured alone"),
+    ):
+        verdict = sweep_verdict(isolated)
         assert not verdict.accused
         (doubt,) = verdict.inconclusive
         assert {doubt.name, doubt.peer} == {"n0004", "n0010"}
@@ -312,13 +320,16 @@ def test_a_node_that_is_slow_only_beside_others_shares_a_link_with_them(slow: st
     machine = SurveyMachine(SMALL, 4, **{slow: {3: 0.1}})  # type: ignore[arg-type]
     survey = SimulatedSurvey(machine, QUIET, 3)
     first = fit_pairs(survey.full(), machine.leaves)
-    again = survey.again(first)
-    free = SimulatedSurvey(SurveyMachine(SMALL, 4), QUIET, 3).alone(first, again)
+    confirmed = survey.confirmed(first)
+    free = SimulatedSurvey(SurveyMachine(SMALL, 4), QUIET, 3).isolated(confirmed)
     way = "out" if slow == "slow_out" else "both"
-    found = confirmed(first, survey.alone(first, again))
+    found = sweep_verdict(survey.isolated(confirmed))
     assert accused(found) == {("node", "n0004", None, way)}
-    for alone, reason in ((free, "not alone: they may share"), (again, "was not measured alone")):
-        verdict = confirmed(first, alone)
+    for isolated, reason in (
+        (free, "not alone: they may share"),
+        (confirmed, "was not measured alone"),
+    ):
+        verdict = sweep_verdict(isolated)
         assert not verdict.accused
         (doubt,) = verdict.inconclusive
         assert doubt.name == "n0004"
@@ -329,10 +340,10 @@ def test_a_node_that_is_quick_only_beside_others_makes_no_pair_slow_alone() -> N
     machine = SurveyMachine(SMALL, 4, slow_nodes={3: -0.1}, slow_pairs={(3, 9): 0.2})
     survey = SimulatedSurvey(machine, QUIET, 3)
     first = fit_pairs(survey.full(), machine.leaves)
-    again = survey.again(first)
-    assert accused(confirmed(first, survey.alone(first, again)))
-    free = SimulatedSurvey(SurveyMachine(SMALL, 4), QUIET, 3).alone(first, again)
-    assert not confirmed(first, free).accused
+    confirmed = survey.confirmed(first)
+    assert accused(sweep_verdict(survey.isolated(confirmed)))
+    free = SimulatedSurvey(SurveyMachine(SMALL, 4), QUIET, 3).isolated(confirmed)
+    assert not sweep_verdict(free).accused
 
 
 def test_a_node_in_doubt_beside_others_is_accused_if_it_is_beyond_doubt_alone() -> None:
@@ -340,26 +351,27 @@ def test_a_node_in_doubt_beside_others_is_accused_if_it_is_beyond_doubt_alone() 
     for seed in (0, 1, 4):
         survey = SimulatedSurvey(machine, UNEASY, seed)
         first = fit_pairs(survey.full(), machine.leaves)
-        again = survey.again(first)
-        (doubt,) = confirmed(first, again).inconclusive
+        confirmed = survey.confirmed(first)
+        (doubt,) = sweep_verdict(confirmed).inconclusive
         assert doubt.name == "n0004"
         assert doubt.reason is not None and "not beyond doubt" in doubt.reason
         survey.noise = QUIET
-        found = confirmed(first, survey.alone(first, again))
+        found = sweep_verdict(survey.isolated(confirmed))
         assert accused(found) == {("node", "n0004", None, "both")}
         assert found.accused[0].low < -0.05 < found.accused[0].high
-        free = SimulatedSurvey(SurveyMachine(SMALL, 4), QUIET, 3).alone(first, again)
-        assert not confirmed(first, free).accused
+        free = SimulatedSurvey(SurveyMachine(SMALL, 4), QUIET, 3).isolated(confirmed)
+        assert not sweep_verdict(free).accused
 
 
 def test_a_slow_uplink_that_others_fill_does_not_shrink_the_effect_of_a_node_alone() -> None:
     machine = SurveyMachine(SMALL, 4, slow_nodes={12: 0.05}, slow_uplinks={0: 0.1})
     survey = SimulatedSurvey(machine, QUIET, 3)
     first = fit_pairs(survey.full(), machine.leaves)
-    again = survey.again(first)
-    alone = survey.alone(first, again)
+    confirmed = survey.confirmed(first)
+    isolated = survey.isolated(confirmed)
     survey.machine = replace(machine, slow_uplinks={})  # one pair alone doesn't fill it
-    found = confirmed(first, replace(alone, alone=survey.alone(first, again).alone))
+    isolation = replace(isolated.isolation, pairs=survey.isolated(confirmed).isolation.pairs)
+    found = sweep_verdict(replace(isolated, isolation=isolation))
     assert accused(found) == {("node", "n0013", None, "both"), ("uplink", "leaf 0", None, "both")}
     (node,) = (one for one in found.accused if one.kind == "node")
     assert node.low < -0.05 < node.high
@@ -369,15 +381,15 @@ def test_a_pair_of_nodes_with_quiet_cpus_is_not_slow_though_all_others_are_often
     machine = SurveyMachine(SMALL, 4, "latency", within=2e-5, across=4e-5)
     survey = SimulatedSurvey(machine, QUIET, 3)
     first = fit_pairs(_with_busy_cpus(survey.full(), quiet=(8, 9)), machine.leaves)
-    again = survey.again(first)
-    assert again.pairs is not None
-    again = replace(
-        again,
-        rounds=_with_busy_cpus(again.rounds, quiet=(8, 9)),
-        pairs=_with_busy_cpus(again.pairs, quiet=(8, 9)),
+    confirmed = survey.confirmed(first)
+    fresh = confirmed.confirmation
+    assert fresh is not None and fresh.pairs is not None
+    confirmation = Confirmation(
+        _with_busy_cpus(fresh.rounds, quiet=(8, 9)), _with_busy_cpus(fresh.pairs, quiet=(8, 9))
     )
+    confirmed = replace(confirmed, confirmation=confirmation)
     assert [8, 9] in suspects(first).pairs.tolist()
-    assert not confirmed(first, again).accused
+    assert not sweep_verdict(confirmed).accused
 
 
 def _with_busy_cpus(values: PairValues, *, quiet: tuple[int, ...]) -> PairValues:
@@ -420,15 +432,15 @@ def test_pairs_that_failed_are_left_out() -> None:
     first = fit_pairs(values, machine.leaves)
     assert np.isnan(first.node_effects[:, 9]).all()
     assert 9 not in suspects(first).nodes.tolist()
-    again = survey.again(first)
-    again = survey.alone(first, again)
-    assert accused(confirmed(first, again)) == {("node", "n0006", None, "both")}
+    confirmed = survey.confirmed(first)
+    confirmed = survey.isolated(confirmed)
+    assert accused(sweep_verdict(confirmed)) == {("node", "n0006", None, "both")}
 
 
 def test_a_sweep_without_any_figure_concludes_nothing() -> None:
     values = SimulatedSurvey(SurveyMachine(SMALL, 4), QUIET, 3).full()
     values.values[:] = np.nan
-    verdict = confirmed(fit_pairs(values, SurveyMachine(SMALL, 4).leaves), None)
+    verdict = sweep_verdict(SurveyEvidence(fit_pairs(values, SurveyMachine(SMALL, 4).leaves)))
     assert verdict.accused == verdict.inconclusive == ()
     assert set(verdict.detectable.values()) == {None}
 
@@ -451,7 +463,7 @@ def test_too_few_repeats_promise_to_find_no_pair() -> None:
     survey = SimulatedSurvey(machine, QUIET, 3)
     first = fit_pairs(survey.full(), machine.leaves)
     one_visit = survey.full()
-    verdict = confirmed(first, SecondMeasurement(one_visit))
+    verdict = sweep_verdict(SurveyEvidence(first, Confirmation(one_visit)))
     assert not verdict.accused
     assert verdict.detectable["pair"] is None
 

@@ -6,8 +6,9 @@ import math
 from collections.abc import Sequence
 
 from chiplog.cli.verdict_text import verdict_lines
-from chiplog.survey.of_run import MachineVerdict
-from chiplog.survey.verdict import Finding, SweepVerdict
+from chiplog.survey.findings import Finding
+from chiplog.survey.judge.verdict import SweepVerdict
+from chiplog.survey.machine_verdict import MachineVerdict
 
 DOUBT = "it is slow in both measurements, but not beyond doubt"
 

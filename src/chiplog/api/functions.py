@@ -235,21 +235,20 @@ def survey(
     resume: bool = False,
 ) -> SurveyResult:
     """Latency and bandwidth between every two nodes, and who is slow beyond doubt."""
+    from chiplog.measure.start import transport_of
+    from chiplog.survey.job import SurveyStart, ranks_to_plan
     from chiplog.survey.job import survey as survey_target
-    from chiplog.survey.job import survey_options
+    from chiplog.survey.plan import SurveyOptions
 
-    options = survey_options(
-        target, ranks=ranks, launcher=launcher, sparse=sparse, visits=visits, seed=seed
+    options = SurveyOptions(
+        transport_of(target),
+        ranks_to_plan(ranks, launcher),
+        sparse=sparse,
+        visits=visits,
+        seed=seed,
     )
-    return survey_target(
-        target,
-        out,
-        options,
-        ranks_are_given=ranks is not None,
-        launcher=launcher,
-        budget=budget,
-        resume=resume,
-    )
+    start = SurveyStart(launcher, budget=budget, ranks_are_given=ranks is not None)
+    return survey_target(target, out, options, start, resume=resume)
 
 
 @for_python

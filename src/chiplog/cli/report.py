@@ -34,7 +34,7 @@ def report(
     ] = None,
 ) -> None:
     """Write a report on run files and model files, or the page of a survey."""
-    from chiplog.survey.page.of_file import is_survey
+    from chiplog.survey.page.page import is_survey
 
     command = ("chiplog", *sys.argv[1:])
     left_out: Sequence[ChiplogError]
@@ -61,7 +61,7 @@ def _survey(
     """Writes the page, and returns what was left out of the history."""
     from chiplog.report.write import check_suffix, write_document
     from chiplog.survey.page import survey_page
-    from chiplog.survey.page.of_file import page_of_file
+    from chiplog.survey.page.page import page_of_file
 
     check_suffix(out)
     if len(files) > 1:

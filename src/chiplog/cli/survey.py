@@ -93,18 +93,19 @@ def survey(
     json_file: JsonOption = None,
 ) -> None:
     """Measure latency and bandwidth between every two nodes of a machine, in rounds of disjoint pairs."""
+    from chiplog.measure.start import transport_of
     from chiplog.plan.units import parse_bytes
+    from chiplog.survey.job import SurveyStart, ranks_to_plan
     from chiplog.survey.job import survey as survey_target
-    from chiplog.survey.job import survey_options
+    from chiplog.survey.plan import SurveyOptions
 
     if budget is not None and not budget > 0:
         raise UsageError(f"--budget: {budget} is out of range; it accepts seconds above 0.")
-    options = survey_options(
-        target,
-        ranks=ranks,
-        launcher=launcher,
+    options = SurveyOptions(
         latency_bytes=parse_bytes(latency_bytes, "--latency-bytes"),
         bandwidth_bytes=parse_bytes(bandwidth_bytes, "--bandwidth-bytes"),
+        transport=transport_of(target),
+        ranks=ranks_to_plan(ranks, launcher),
         sparse=sparse,
         visits=visits,
         seed=seed,
@@ -125,12 +126,7 @@ def survey(
         target,
         out,
         options,
-        ranks_are_given=ranks is not None,
-        launcher=launcher,
-        mpi=mpi,
-        rendezvous=rendezvous,
-        time_limit=time_limit,
-        budget=budget,
+        SurveyStart(launcher, mpi, rendezvous, time_limit, budget, ranks is not None),
         resume=resume,
         topology=topology,
     )

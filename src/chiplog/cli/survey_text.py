@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 from chiplog.cli.output import wrapped
 from chiplog.cli.verdict_text import verdict_lines
 from chiplog.plan.units import format_bytes
-from chiplog.survey.plan import MOST_ROUNDS_AGAIN, REPEATS_AGAIN
+from chiplog.survey.settings import SETTINGS
 
 if TYPE_CHECKING:
     from chiplog.survey.link_classes import LinkClass, LinkParameter
     from chiplog.survey.lost import LostNode
     from chiplog.survey.plan import Sweep
     from chiplog.survey.result import PairValue, Spread, SurveyResult
-    from chiplog.survey.uplinks import UplinkFill
+    from chiplog.survey.sweep import UplinkFill
 
 MOST_NAMES = 4
 LEAST_SPREAD = 0.005
@@ -56,11 +56,11 @@ def sweep_text(target: str, sweep: Sweep) -> str:
 
 
 def _again_lines(sweep: Sweep) -> list[str]:
-    if not sweep.options.has_second_measurement:
+    if not sweep.options.has_confirmation:
         return []
-    most = min(MOST_ROUNDS_AGAIN, len(sweep.rounds))
+    most = min(SETTINGS.most_confirmation_rounds, len(sweep.rounds))
     return [
-        f"again      up to {most} rounds, {2 * REPEATS_AGAIN} times, to tell who is slow: "
+        f"again      up to {most} rounds, {2 * SETTINGS.repeats} times, to tell who is slow: "
         f"{_duration(sweep.seconds_again(most))} more"
     ]
 

@@ -38,8 +38,7 @@ def survey_verdict(
     """Say which nodes of a survey are slow, for what operators run; print the lines that drain them."""
     from chiplog.dataset.run_file import read_run
     from chiplog.survey.job import run_file_of
-    from chiplog.survey.operators.by_node import verdict_by_node
-    from chiplog.survey.operators.drain import drain_lines
+    from chiplog.survey.operators.by_node import drain_lines, verdict_by_node
 
     if to is not None and to not in FORMATS:
         raise UsageError(f"--to: '{to}' is not known; it accepts {' or '.join(FORMATS)}.")

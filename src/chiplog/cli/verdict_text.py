@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from chiplog.survey.plan import LEAST_RANKS_AGAIN
+from chiplog.survey.settings import SETTINGS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from chiplog.survey.of_run import MachineVerdict
-    from chiplog.survey.verdict import Finding, OwnKind, SweepVerdict
+    from chiplog.survey.findings import Finding, HostKind
+    from chiplog.survey.judge.verdict import SweepVerdict
+    from chiplog.survey.machine_verdict import MachineVerdict
 
 MOST = 5
 _ARTICLE = {"node": "a ", "uplink": "an ", "pair": "a ", "cpu": "a ", "memory": ""}
@@ -26,8 +27,8 @@ def verdict_lines(verdict: MachineVerdict) -> list[str]:
         f"would find {_detectable(kind_verdict)} ({kind}, with 95 %)"
         for kind, kind_verdict in verdict.verdicts.items()
     ]
-    if verdict.own is not None:
-        lines.append(f"would find {_own(verdict.own.detectable)} (alone, with 95 %)")
+    if verdict.hosts is not None:
+        lines.append(f"would find {_own(verdict.hosts.detectable)} (alone, with 95 %)")
     lines += [f"topology   {difference.text}" for difference in verdict.differences[:MOST]]
     lines += _more(len(verdict.differences))
     if verdict.unit == "node":
@@ -65,7 +66,7 @@ def _unclear(verdict: MachineVerdict) -> list[str]:
     return lines + _more(len(others)) + shared
 
 
-def _own(detectable: Mapping[OwnKind, float | None]) -> str:
+def _own(detectable: Mapping[HostKind, float | None]) -> str:
     parts = [
         f"{_ARTICLE[kind]}{kind} at {100 * least:.1f} %"
         for kind, least in detectable.items()
@@ -76,7 +77,7 @@ def _own(detectable: Mapping[OwnKind, float | None]) -> str:
 
 def _nobody(verdict: MachineVerdict) -> str:
     if verdict.visits < 2:
-        return f"not judged: nothing was measured again (with {LEAST_RANKS_AGAIN} nodes and more, without --once)"
+        return f"not judged: nothing was measured again (with {SETTINGS.least_ranks} nodes and more, without --once)"
     return "nobody beyond doubt"
 
 
@@ -85,7 +86,7 @@ def _more(count: int) -> list[str]:
 
 
 def _sentence(finding: Finding) -> str:
-    from chiplog.survey.own import figure_text, who
+    from chiplog.survey.findings import figure_text, who
 
     return f"{who(finding)}: {figure_text(finding)}"
 

@@ -14,17 +14,16 @@ import pyarrow as pa
 from scipy.stats import binom
 
 from chiplog.history.layout import NODE, PAIR
-from chiplog.survey.of_run import KINDS
-from chiplog.survey.pair_values import PATTERN, pair_values
+from chiplog.survey.pair_values import KINDS, PATTERN, pair_values
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from chiplog.dataset.series import Dataset
     from chiplog.history.layout import RunFacts
-    from chiplog.survey.of_run import MachineVerdict
-    from chiplog.survey.pair_fit import PairFit
+    from chiplog.survey.machine_verdict import MachineVerdict
     from chiplog.survey.pair_values import FloatArray, IntArray, Kind, PairValues
+    from chiplog.survey.slowness_model import PairFit
 
 KEPT_BITS = 14
 KEPT_BITS_OF_RATIOS = 8

@@ -45,7 +45,7 @@ def add_survey(survey: str | Path, history: str | Path, *, time: str | None = No
     """
     needed("pyarrow", "a history")  # for the table of the next line, too
     from chiplog.history.table import tables_of
-    from chiplog.survey.of_run import verdict_of_run
+    from chiplog.survey.machine_verdict import verdict_of_run
 
     source = run_file_of(survey)
     dataset = read_run(source)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+import re
+import shlex
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,12 +14,12 @@ from chiplog.dataset.run_file import read_run
 from chiplog.measure.limits import NO_LIMITS, within
 from chiplog.measure.progress import ProgressBar
 from chiplog.measure.session import MARGIN_SECONDS
-from chiplog.measure.start import Start, launch_of, transport_of
+from chiplog.measure.start import Start, launch_of
+from chiplog.outside import as_integer
 from chiplog.survey.lost import LostNode, NodeLost, file_without, launcher_without, lost_node
+from chiplog.survey.measurement import SurveyConditions, measure_sweep
 from chiplog.survey.nodes import node_names
-from chiplog.survey.plan import BANDWIDTH_BYTES, LATENCY_BYTES, SurveyOptions
-from chiplog.survey.ranks import ranks_of
-from chiplog.survey.sweep import measure_sweep
+from chiplog.survey.plan import SurveyOptions
 
 if TYPE_CHECKING:
     from chiplog.dataset.series import Dataset
@@ -25,103 +27,124 @@ if TYPE_CHECKING:
     from chiplog.survey.topology import Topology
 
 DEFAULT_RANKS = 2
+TASKS = ("-n", "-np", "--ntasks", "--n")
+NODES = ("-N", "--nodes")
+VARIABLES = ("SLURM_NTASKS", "SLURM_JOB_NUM_NODES")
 RUN_FILE = "pairs.jsonl"
 SIMULATED = "sim"
 MARGIN_IN_TIME_LIMITS = 4.0
 """Times that a rank may wait for another, within one record: only then does the probe count as stuck."""
 
 
-def survey_options(
-    target: str,
-    *,
-    ranks: int | None = None,
-    launcher: str | None = None,
-    latency_bytes: int = LATENCY_BYTES,
-    bandwidth_bytes: int = BANDWIDTH_BYTES,
-    sparse: int | None = None,
-    visits: int = 1,
-    seed: int = 1,
-    again: bool = True,
-) -> SurveyOptions:
-    """The options of a survey; without `ranks`, those that the launcher's words name.
+def ranks_to_plan(ranks: int | None, launcher: str | None) -> int:
+    """Returns the number of ranks that was asked for, else the one that the launcher's words name, else 2."""
+    return ranks if ranks is not None else ranks_of(launcher) or DEFAULT_RANKS
 
-    Raises UsageError, naming the option, for a value that can't be.
+
+def ranks_of(launcher: str | None, environment: Mapping[str, str] = os.environ) -> int | None:
+    """Returns the number of ranks that a launcher's words name; None where they name none.
+
+    A number of tasks counts before one of nodes; a launcher of Slurm's without either takes those of its job.
+
+    >>> ranks_of("srun -N 32")
+    32
+    >>> ranks_of("mpirun -np 4 --bind-to none")
+    4
     """
-    return SurveyOptions(
-        transport_of(target),
-        ranks if ranks is not None else ranks_of(launcher) or DEFAULT_RANKS,
-        latency_bytes,
-        bandwidth_bytes,
-        sparse,
-        visits,
-        seed,
-        again,
-    )
+    if launcher is None:
+        return None
+    try:
+        words = shlex.split(launcher)
+    except ValueError:
+        return None
+    for names in (TASKS, NODES):
+        for name in names:
+            count = _number_after(name, words)
+            if count is not None:
+                return count
+    if words and os.path.basename(words[0]) == "srun":
+        for variable in VARIABLES:
+            number = as_integer(environment.get(variable, ""), 1)
+            if number is not None:
+                return number
+    return None
+
+
+def _number_after(name: str, words: list[str]) -> int | None:
+    """Returns the number that follows an option as the next word, behind `=`, or, for a letter, at once."""
+    joint = "=" if name.startswith("--") else "=?"
+    for at, word in enumerate(words):
+        following = words[at + 1] if word == name and at + 1 < len(words) else ""
+        match = re.fullmatch(rf"{name}{joint}(\d+)", word)
+        text = match[1] if match else following
+        number = as_integer(text, 0)
+        if number is not None:
+            return number
+    return None
 
 
 def run_file_of(out: str | os.PathLike[str]) -> Path:
-    """The run file that `-o` names: itself, or a file in the folder of that name."""
+    """Returns the run file that `-o` names: itself, or a file in the folder of that name."""
     path = Path(out)
     return path if path.suffix == ".jsonl" else path / RUN_FILE
+
+
+@dataclass(frozen=True)
+class SurveyStart(Start):
+    """How a survey's ranks are started, and how long they may take."""
+
+    budget: float | None = None
+    """Seconds for all but the start; None for as many as it takes."""
+    ranks_are_given: bool = False
 
 
 def survey(
     target: str,
     out: str | os.PathLike[str],
     options: SurveyOptions,
+    start: SurveyStart = SurveyStart(),
     *,
-    ranks_are_given: bool = False,
-    launcher: str | None = None,
-    mpi: str | None = None,
-    rendezvous: str | None = None,
-    time_limit: float = 30.0,
-    budget: float | None = None,
     resume: bool = False,
     topology: str | os.PathLike[str] | None = None,
 ) -> SurveyResult:
     """Measure every pair of the ranks that are started for `target`, by the plan that `options` make.
 
-    `out` is a folder or a run file; see `chiplog.survey.sweep.measure_sweep` for `resume`, `ranks_are_given` and what
-    is raised, and `chiplog.measure.start.launch_of` for the rest. `budget` in seconds bounds all but the start.
+    `out` is a folder or a run file; see `chiplog.survey.measurement` for what `resume` does and what is raised.
     `topology` is a topology.conf, which the measured leaves are held against; without it, under Slurm, what Slurm
     itself declares.
 
     Where a node is lost and the launcher is srun, the other nodes are measured anew without it, into a file of
     their own.
     """
-    declared = _Declared(topology, launcher)
-    has_limit = budget is not None and options.transport != SIMULATED
-    limits = within(budget or 0.0) if has_limit else NO_LIMITS
-
-    def measure(job: _SweepPart) -> Dataset:
-        launch = launch_of(
-            target,
-            job.options.ranks,
-            Start(job.launcher, mpi, rendezvous, time_limit),
-            seed=options.seed,
-        )
-        with ProgressBar(target) as watcher:
-            return measure_sweep(
-                target,
-                job.options,
-                job.path,
-                launch,
-                resume=job.resume,
-                ranks_are_given=job.ranks_are_given,
-                leaves_of=declared.leaves_of,
-                watcher=watcher,
-                limits=limits,
-                margin_seconds=MARGIN_SECONDS + MARGIN_IN_TIME_LIMITS * time_limit,
-            )
-
-    dataset, lost = _whoever_is_lost(
-        measure, _SweepPart(options, run_file_of(out), launcher, ranks_are_given, resume)
-    )
+    declared = _Declared(topology, start.launcher)
+    part = _SweepPart(options, run_file_of(out), start, resume)
+    dataset, lost = _whoever_is_lost(_measured_by(target, part, declared), part)
     # NumPy, which the ranks' start need not wait for
     from chiplog.survey.result import survey_result
 
     tree = declared.topology_for(node_names(dataset.header))
     return replace(survey_result(dataset, tree, lost), note=declared.note)
+
+
+def _measured_by(
+    target: str, whole: _SweepPart, declared: _Declared
+) -> Callable[[_SweepPart], Dataset]:
+    """Returns what starts ranks for a part of a survey and measures it; all parts together have the time limit."""
+    start, options = whole.start, whole.options
+    has_limit = start.budget is not None and options.transport != SIMULATED
+    limits = within(start.budget or 0.0) if has_limit else NO_LIMITS
+
+    def measure(part: _SweepPart) -> Dataset:
+        launch = launch_of(target, part.options.ranks, part.start, seed=options.seed)
+        margin_seconds = MARGIN_SECONDS + MARGIN_IN_TIME_LIMITS * start.time_limit
+        given = part.resume, part.start.ranks_are_given
+        with ProgressBar(target) as watcher:
+            conditions = SurveyConditions(
+                *given, declared.leaves_of, watcher, limits, margin_seconds
+            )
+            return measure_sweep(target, part.options, part.path, launch, conditions)
+
+    return measure
 
 
 class _Declared:
@@ -139,9 +162,9 @@ class _Declared:
             self._known = read_topology(file)
 
     def topology_for(self, nodes: tuple[str, ...]) -> Topology | None:
-        """None where nothing is declared; Slurm is asked once."""
+        """Returns the declared topology; None where nothing is declared; Slurm is asked once."""
         if not self._has_asked:
-            from chiplog.survey.slurm_topology import is_under_slurm, topology_of_slurm
+            from chiplog.survey.topology import is_under_slurm, topology_of_slurm
 
             if is_under_slurm(self._launcher):
                 self._known, self.note = topology_of_slurm(nodes)
@@ -149,7 +172,7 @@ class _Declared:
         return self._known
 
     def leaves_of(self, nodes: tuple[str, ...]) -> tuple[tuple[int, ...], tuple[str, ...]] | None:
-        """Each node's leaf by number, and the leaves' names; nodes that are not declared share a number.
+        """Returns each node's leaf by number, and the leaves' names; nodes that are not declared share a number.
 
         UsageError as `leaf_numbers`.
         """
@@ -168,8 +191,7 @@ class _SweepPart:
 
     options: SurveyOptions
     path: Path
-    launcher: str | None
-    ranks_are_given: bool
+    start: SurveyStart
     resume: bool
 
 
@@ -187,10 +209,11 @@ def _whoever_is_lost(
             return measure(part), tuple(lost)
         except NodeLost as error:
             nodes = [*(node.node for node in lost), error.node]
-            launcher = launcher_without(whole.launcher, nodes, error.ranks - 1)
+            launcher = launcher_without(whole.start.launcher, nodes, error.ranks - 1)
             if launcher is None:
                 raise
             lost.append(lost_node(error, read_run(part.path)))
             path = file_without(whole.path, nodes)
             options = replace(part.options, ranks=error.ranks - 1, leaves=None, leaf_names=None)
-            part = _SweepPart(options, path, launcher, ranks_are_given=True, resume=path.exists())
+            start = replace(whole.start, launcher=launcher, ranks_are_given=True)
+            part = _SweepPart(options, path, start, resume=path.exists())

@@ -1,44 +1,33 @@
-"""The leaves of a machine as its pairs show them, held against the declared ones."""
+"""Which nodes share a leaf: as the pairs show, as the header tells, and as was declared."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from scipy.sparse.csgraph import connected_components
 
+from chiplog.dataset.oversubscription import header_list, is_in_virtual_time
 from chiplog.statistics import MAD_TO_DEVIATION
-from chiplog.survey.pair_fit import slowness
+from chiplog.survey.nodes import node_names
+from chiplog.survey.plan import stored_leaves
+from chiplog.survey.settings import SETTINGS
+from chiplog.survey.slowness_terms import slowness
+from chiplog.survey.topology import UNDECLARED
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from chiplog.survey.pair_values import FloatArray, IntArray, PairValues
+    from chiplog.dataset.series import Dataset
+    from chiplog.survey.pair_values import FloatArray, IntArray, Kind, PairValues
 
     BoolArray = NDArray[np.bool_]
 
-LEAST_NODES = 4
-LEAST_TO_DIVIDE = 8
-"""Nodes from which a group is divided again: among fewer, two spikes look like a class."""
-LEAST_MEASURED = 0.5
-"""The share of all pairs from which leaves are inferred: random matchings rarely pair neighbours."""
-LEAST_GAIN = 0.01
-"""Two classes must explain the figures better than one by this log likelihood a pair."""
-LEAST_GAIN_OF_ALL = 10.0
-"""Likewise by this over all pairs, so that a few wild figures of a small group make no class."""
-LEAST_GAP = 4.0
-"""Standard deviations within a class that the two classes must be apart: a normal one, cut in half, shows 2.7."""
-FAR_QUANTILE = 0.75
-"""Of a node's pairs at least a quarter are taken to be between leaves; what it costs there is the node's own."""
-ALIKE = 0.5
-"""Two nodes are of one leaf if they share this part of the nodes that are near to either."""
-LEAST_TOLD = 0.75
-"""The share of the nodes whose group must be clear, or else there are no groups."""
-NEAR_WITHIN = 0.8
-NEAR_BETWEEN = 0.2
-_THRESHOLDS = 512
-_ROUNDS = 5
+Unit = Literal["leaf", "node", "socket", "group"]
+"""What near pairs share: a leaf, if each rank has a node of its own; else a node. On one node a socket, or, if it has
+one socket, whatever the figures show."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +41,7 @@ class Difference:
 
     @property
     def text(self) -> str:
-        """The difference as a sentence."""
+        """Returns the difference as a sentence."""
         at = (
             f"under {self.measured}"
             if self.measured
@@ -64,7 +53,7 @@ class Difference:
 
 
 def infer_leaves(values: PairValues) -> IntArray | None:
-    """(n,) the number of each node's leaf, -1 of one that can't be told; None where the pairs show no leaves.
+    """Returns (n,) the number of each node's leaf, -1 of one that can't be told; None where the pairs show no leaves.
 
     Pairs fall into two classes, near and far, where that explains their figures; nodes that are near to the same nodes
     are of one leaf. Each group is divided again as long as its pairs fall into two classes, so the leaves of a deeper
@@ -73,7 +62,7 @@ def infer_leaves(values: PairValues) -> IntArray | None:
     nodes = len(values.nodes)
     slow = _matrix(values)
     measured = np.isfinite(slow).sum() / max(1, nodes * (nodes - 1))
-    if nodes < LEAST_NODES or measured < LEAST_MEASURED:
+    if nodes < SETTINGS.least_leaf_nodes or measured < SETTINGS.least_measured:
         return None
     groups = _divide(slow)
     if groups is None:
@@ -83,7 +72,11 @@ def infer_leaves(values: PairValues) -> IntArray | None:
     number = 0
     while waiting:
         members = waiting.pop(0)
-        parts = _divide(slow[np.ix_(members, members)]) if members.size >= LEAST_TO_DIVIDE else None
+        parts = (
+            _divide(slow[np.ix_(members, members)])
+            if members.size >= SETTINGS.least_to_divide
+            else None
+        )
         if parts is None or np.unique(parts[parts >= 0]).size < 2:
             leaves[members] = number
             number += 1
@@ -95,7 +88,7 @@ def infer_leaves(values: PairValues) -> IntArray | None:
 def differences(
     nodes: tuple[str, ...], declared: IntArray, leaf_names: tuple[str, ...], measured: IntArray
 ) -> tuple[Difference, ...]:
-    """The nodes whose measured leaf is not the declared one; nodes whose leaf can't be told are left out.
+    """Returns the nodes whose measured leaf is not the declared one; nodes whose leaf can't be told are left out.
 
     A measured leaf has the name of the declared one that it shares most nodes with, each name once.
     """
@@ -119,7 +112,7 @@ def differences(
 
 
 def divided(measured: IntArray, declared: IntArray) -> IntArray:
-    """The measured leaves, (n,), where one that unites whole declared ones is divided into these.
+    """Returns the measured leaves, (n,), where one that unites whole declared ones is divided into these.
 
     Pairs between leaves are near, too, where their figures are not slower; only a leaf that is torn apart contradicts
     what was declared. With two slow uplinks of four, the bandwidths between the other two leaves are like those within.
@@ -135,7 +128,7 @@ def divided(measured: IntArray, declared: IntArray) -> IntArray:
 
 
 def _matrix(values: PairValues) -> FloatArray:
-    """(n, n) the slowness of each pair, the mean of both ways; NaN where neither was measured."""
+    """Returns (n, n) the slowness of each pair, the mean of both ways; NaN where neither was measured."""
     nodes = len(values.nodes)
     one_way = np.full((nodes, nodes), np.nan)
     one_way[values.clients, values.servers] = slowness(values)
@@ -149,13 +142,13 @@ def _matrix(values: PairValues) -> FloatArray:
 
 
 def _divide(slow: FloatArray) -> IntArray | None:
-    """(n,) groups of nodes that are near to each other, -1 of a node that is near to none; None where all are alike."""
+    """Returns (n,) groups of nodes that are near to each other, -1 of nodes near to none; None where all are alike."""
     near = _near(slow)
     if near is None:
         return None
     measured = np.isfinite(slow)
     groups = _grouped(near)
-    for _ in range(_ROUNDS):
+    for _ in range(SETTINGS.grouping_rounds):
         before = groups
         groups = _assigned(near, measured, groups)
         if np.array_equal(before, groups):
@@ -164,13 +157,13 @@ def _divide(slow: FloatArray) -> IntArray | None:
 
 
 def _near(slow: FloatArray) -> BoolArray | None:
-    """(n, n) the pairs of the nearer class; None where one class explains all pairs."""
-    typical = np.nan_to_num(np.nanquantile(slow, FAR_QUANTILE, axis=1))
+    """Returns (n, n) the pairs of the nearer class; None where one class explains all pairs."""
+    typical = np.nan_to_num(np.nanquantile(slow, SETTINGS.far_quantile, axis=1))
     even = slow - typical[:, None] - typical[None, :] + np.median(typical)
     upper = np.triu_indices(len(slow), 1)
     logs = even[upper]
     logs = np.sort(logs[np.isfinite(logs)])
-    if logs.size < LEAST_NODES:
+    if logs.size < SETTINGS.least_leaf_nodes:
         return None
     middle = float(np.median(logs))
     upper_half = logs[logs >= middle] - middle
@@ -181,7 +174,7 @@ def _near(slow: FloatArray) -> BoolArray | None:
 
 
 def _threshold(logs: FloatArray) -> float | None:
-    """Where two normal classes of one width fit the sorted values best; None where one class fits as well."""
+    """Returns where two normal classes of one width fit the sorted values best; None where one class fits as well."""
     count = logs.size
     centred = logs - logs.mean()
     sums, squares = np.cumsum(centred), np.cumsum(centred**2)
@@ -189,7 +182,9 @@ def _threshold(logs: FloatArray) -> float | None:
     if width <= 0:
         return None
     # thresholds evenly spaced in value, so that a small class is not skipped
-    at = np.unique(np.searchsorted(logs, np.linspace(logs[0], logs[-1], _THRESHOLDS)[1:-1]))
+    at = np.unique(
+        np.searchsorted(logs, np.linspace(logs[0], logs[-1], SETTINGS.thresholds_tried)[1:-1])
+    )
     at = at[(at > 0) & (at < count)]
     if not at.size:
         return None
@@ -203,27 +198,27 @@ def _threshold(logs: FloatArray) -> float | None:
     gain = 0.5 * np.log((squares[-1] + floor) / (within + floor)) - entropy
     best = int(np.argmax(gain))
     gap = high[best] - low[best]
-    if gain[best] < max(LEAST_GAIN, LEAST_GAIN_OF_ALL / count):
+    if gain[best] < max(SETTINGS.least_gain, SETTINGS.least_gain_of_all / count):
         return None
-    if gap**2 < LEAST_GAP**2 * within[best] / count:
+    if gap**2 < SETTINGS.least_gap**2 * within[best] / count:
         return None
     return float((low[best] + high[best]) / 2 + logs.mean())
 
 
 def _grouped(near: BoolArray) -> IntArray:
-    """(n,) first groups: nodes that are linked by sharing most of what is near to them."""
+    """Returns (n,) first groups: nodes that are linked by sharing most of what is near to them."""
     neighbours = (near | np.eye(len(near), dtype=bool)).astype(np.float32)
     shared = neighbours @ neighbours.T
     sizes = neighbours.sum(axis=1)
     either = sizes[:, None] + sizes[None, :] - shared
-    _, groups = connected_components(shared > ALIKE * either, directed=False)
+    _, groups = connected_components(shared > SETTINGS.alike * either, directed=False)
     groups = groups.astype(np.int64)
-    alone = np.bincount(groups)[groups] == 1
-    return np.where(alone, -1, groups)
+    is_single = np.bincount(groups)[groups] == 1
+    return np.where(is_single, -1, groups)
 
 
 def _assigned(near: BoolArray, measured: BoolArray, groups: IntArray) -> IntArray:
-    """(n,) each node in the group whose members are most often near to it, if half of them are."""
+    """Returns (n,) each node in the group whose members are most often near to it, if half of them are."""
     names = np.unique(groups[groups >= 0])
     if not names.size:
         return groups
@@ -237,12 +232,93 @@ def _assigned(near: BoolArray, measured: BoolArray, groups: IntArray) -> IntArra
 
 
 def _is_consistent(near: BoolArray, measured: BoolArray, groups: IntArray) -> bool:
-    """Whether pairs within groups are mostly near and others mostly far, of two groups at least."""
+    """Returns whether pairs within groups are mostly near and others mostly far, of two groups at least."""
     is_known = groups >= 0
-    if np.unique(groups[is_known]).size < 2 or is_known.mean() < LEAST_TOLD:
+    if np.unique(groups[is_known]).size < 2 or is_known.mean() < SETTINGS.least_grouped:
         return False
     same = (groups[:, None] == groups[None, :]) & is_known[:, None] & measured
     other = (groups[:, None] != groups[None, :]) & is_known[:, None] & is_known[None, :] & measured
     if not same.any() or not other.any():
         return False
-    return bool(near[same].mean() >= NEAR_WITHIN and near[other].mean() <= NEAR_BETWEEN)
+    return bool(
+        near[same].mean() >= SETTINGS.near_within and near[other].mean() <= SETTINGS.near_between
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class SharedNodes:
+    """The node of each rank, or on a single node its socket."""
+
+    unit: Unit
+    numbers: NDArray[np.int64] | None
+    """(ranks,); None where the header does not tell."""
+    names: tuple[str, ...]
+    """Of each unit, by number."""
+
+
+def shared_nodes(header: Mapping[str, object]) -> SharedNodes | None:
+    """Returns what ranks share; None where each has a node for itself, as simulated ones have, or hosts are unknown."""
+    hosts = list(map(str, header_list(header.get("hosts"))))
+    if len(hosts) != header.get("ranks") or is_in_virtual_time(header):
+        return None
+    names = tuple(dict.fromkeys(hosts))
+    if len(names) == len(hosts):
+        return None
+    if len(names) > 1:
+        return SharedNodes("node", np.array([names.index(host) for host in hosts]), names)
+    sockets = [
+        place.get("socket") if isinstance(place, Mapping) else None
+        for place in header_list(header.get("places"))
+    ]
+    known = tuple(dict.fromkeys(sockets))
+    if len(sockets) != len(hosts) or None in known or len(known) < 2:
+        return SharedNodes("group", None, ())
+    numbers = np.array([known.index(socket) for socket in sockets])
+    return SharedNodes("socket", numbers, tuple(f"socket {socket}" for socket in known))
+
+
+def declared_leaves(dataset: Dataset) -> tuple[IntArray | None, tuple[str, ...]]:
+    """Returns (n,) each node's leaf as declared when the survey began, or None, and the leaves' names by number."""
+    plan = dataset.header.get("plan")
+    if not isinstance(plan, Mapping):
+        return None, ()
+    leaves, names = stored_leaves(plan, len(node_names(dataset.header)), dataset.source)
+    return (None, ()) if leaves is None else (np.array(leaves, dtype=np.int64), names or ())
+
+
+def measured_leaves(
+    known: dict[Kind, PairValues], shared: SharedNodes | None, declared: IntArray | None
+) -> IntArray | None:
+    """Returns (n,) the leaf of each node as the pairs show it; where ranks share nodes, the node of each rank.
+
+    Bandwidths may be as large between leaves as within, so they divide what was declared, and unite nothing.
+    """
+    if shared is not None and shared.numbers is not None:
+        return shared.numbers
+    for kind in ("latency", "bandwidth"):
+        if kind in known:
+            leaves = infer_leaves(known[kind])
+            if leaves is not None and declared is not None and kind == "bandwidth":
+                return divided(leaves, declared)
+            if leaves is not None:
+                return leaves
+    return None
+
+
+def named_leaves(measured: IntArray, declared: IntArray, names: tuple[str, ...]) -> tuple[str, ...]:
+    """Returns the names of the measured leaves by number: the declared one where most of a leaf's nodes have one."""
+    named = []
+    for number in range(int(measured.max(initial=-1)) + 1):
+        declared_here = declared[(measured == number) & (declared != UNDECLARED)]
+        named.append(
+            names[np.bincount(declared_here).argmax()] if declared_here.size else f"leaf {number}"
+        )
+    return tuple(named)
+
+
+def each_in_a_leaf(leaves: IntArray) -> IntArray:
+    """Returns leaves in which each node of unknown leaf has one of its own."""
+    unknown = np.flatnonzero(leaves < 0)
+    result = leaves.copy()
+    result[unknown] = int(leaves.max(initial=-1)) + 1 + np.arange(unknown.size)
+    return result

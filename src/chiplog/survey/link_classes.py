@@ -15,18 +15,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from chiplog.survey.settings import SETTINGS
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from chiplog.survey.pair_fit import PairFit
+    from chiplog.survey.leaves import Unit
     from chiplog.survey.pair_values import FloatArray, IntArray, Kind
-    from chiplog.survey.shared_nodes import Unit
+    from chiplog.survey.slowness_model import PairFit
 
 ALL = "all nodes"
-RESAMPLES = 400
 QUANTILES = (0.025, 0.975)
-FEWEST_NODES = 4
-"""With fewer nodes in a class there is no interval: its pairs have too many of them in common."""
 NOT_IDENTIFIED = {
     "L": "one size and no overheads: only L + o_s + o_r shows",
     "o_s": "one size and no overheads: only L + o_s + o_r shows",
@@ -58,7 +57,7 @@ class LinkClass:
     parameters: Mapping[str, LinkParameter]
 
     def to_json(self) -> dict[str, Any]:
-        """The class for scripts."""
+        """Returns the class for scripts."""
         return {
             "name": self.name,
             "pairs": self.pairs,
@@ -76,7 +75,7 @@ class Sizes:
 
 
 def class_names(fit: PairFit, unit: Unit = "leaf") -> dict[int, str]:
-    """The name of each class of pairs in a fit, by its number.
+    """Returns the name of each class of pairs in a fit, by its number.
 
     A machine whose nodes are all in one leaf has one class.
     """
@@ -90,7 +89,7 @@ def class_names(fit: PairFit, unit: Unit = "leaf") -> dict[int, str]:
 def link_classes(
     fits: Mapping[Kind, PairFit], sizes: Sizes, unit: Unit = "leaf"
 ) -> tuple[LinkClass, ...]:
-    """The classes of a sweep: medians over the pairs of each, with 95 % intervals by resampling its nodes."""
+    """Returns the classes of a sweep: medians over the pairs of each, with 95 % intervals by resampling its nodes."""
     medians: dict[tuple[int, str], dict[Kind, _Median]] = {}
     for kind, fit in fits.items():
         for number_and_name in class_names(fit, unit).items():
@@ -130,7 +129,7 @@ def _half_round_trip(latency: _Median | None, sizes: Sizes) -> LinkParameter:
 
 
 def _slope(bandwidth: _Median | None, half: LinkParameter, sizes: Sizes) -> LinkParameter:
-    """G: of a window of one message as a value, of a longer one as bounds."""
+    """Returns G: of a window of one message as a value, of a longer one as bounds."""
     message = sizes.bandwidth_bytes
     if bandwidth is None or message < 2:
         return LinkParameter(None, None, None, "no bandwidth was measured")
@@ -170,19 +169,19 @@ def _ends(median: _Median) -> tuple[float | None, float | None]:
 
 
 def _median(fit: PairFit, is_in_class: FloatArray | IntArray) -> _Median:
-    """The median figure of a class's pairs; nodes are resampled, since a node's pairs share what is its own."""
+    """Returns the median figure of a class's pairs; nodes are resampled, since a node's pairs share what is its own."""
     pairs = fit.usable[is_in_class]
     order = np.argsort(fit.values.values[pairs], kind="stable")
     values = fit.values.values[pairs][order]
     clients, servers = fit.values.clients[pairs][order], fit.values.servers[pairs][order]
     middle = float(np.median(values))
     nodes = np.unique(np.concatenate([clients, servers]))
-    if nodes.size < FEWEST_NODES:
+    if nodes.size < SETTINGS.least_class_nodes:
         return _Median(values.size, middle, math.nan, math.nan)
     generator = np.random.default_rng(1)
     count = len(fit.values.nodes)
     medians = []
-    for _ in range(RESAMPLES):
+    for _ in range(SETTINGS.resamples):
         times = np.bincount(generator.choice(nodes, nodes.size), minlength=count)
         weights = np.cumsum(times[clients] * times[servers])
         if weights[-1]:

@@ -38,7 +38,7 @@ class LostNode:
     missing: tuple[str, ...]
 
     def to_json(self) -> dict[str, Any]:
-        """The loss for scripts."""
+        """Returns the loss for scripts."""
         return {
             "node": self.node,
             "reason": self.reason,
@@ -48,9 +48,8 @@ class LostNode:
 
 
 def lost_node(error: NodeLost, dataset: Dataset) -> LostNode:
-    """What `dataset`, the run file in which the node was lost, has of it."""
-    from chiplog.survey.of_run import KINDS
-    from chiplog.survey.pair_values import pair_values
+    """Returns what `dataset`, the run file in which the node was lost, has of it."""
+    from chiplog.survey.pair_values import KINDS, pair_values
 
     measured = []
     for kind in KINDS:
@@ -68,7 +67,7 @@ def lost_node(error: NodeLost, dataset: Dataset) -> LostNode:
 
 
 def launcher_without(launcher: str | None, nodes: Sequence[str], ranks: int) -> str | None:
-    """The launcher's words that start `ranks` ranks, one a node, on other nodes than these; None if that isn't known.
+    """Returns the launcher's words that start `ranks` ranks, one a node, on other nodes; None if that isn't known.
 
     >>> launcher_without("srun -N 4", ["n3"], 3)
     'srun -N 4 --exclude=n3 --nodes=3 --ntasks=3'
@@ -84,7 +83,7 @@ def launcher_without(launcher: str | None, nodes: Sequence[str], ranks: int) -> 
 
 
 def file_without(path: Path, nodes: Sequence[str]) -> Path:
-    """The run file of the survey that goes on without these nodes, beside `path`.
+    """Returns the run file of the survey that goes on without these nodes, beside `path`.
 
     >>> file_without(Path("survey/pairs.jsonl"), ["n3", "n7"]).name
     'pairs-without-n3-n7.jsonl'

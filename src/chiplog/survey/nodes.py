@@ -9,7 +9,7 @@ from chiplog.errors import UsageError
 
 
 def node_names(header: Mapping[str, object]) -> tuple[str, ...]:
-    """The name of each rank's node: its host, and `HOST#RANK` where several ranks share one.
+    """Returns the name of each rank's node: its host, and `HOST#RANK` where several ranks share one.
 
     Hosts whose names differ only in upper and lower case are different ones here; `refuse_ambiguous` refuses them.
     A header without hosts, as of an imported file, gives `rank 0` and so on.
@@ -24,7 +24,7 @@ def node_names(header: Mapping[str, object]) -> tuple[str, ...]:
 
 
 def are_same_hosts(ones: object, others: object) -> bool:
-    """Whether two headers' hosts are the same ones in the same order, but for case, or a domain that one of them lacks.
+    """Returns whether two headers' hosts are the same in the same order, but for case, or a domain that one lacks.
 
     >>> are_same_hosts(["N1.cluster", "n2"], ["n1", "n2.cluster"]), are_same_hosts(["n1.east"], ["n1.west"])
     (True, False)

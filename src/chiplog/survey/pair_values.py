@@ -1,19 +1,26 @@
-"""One figure for each pair of nodes, made from the raw samples of a survey's run file."""
+"""One figure for each pair of nodes, made from the raw samples of a survey's run file.
+
+Nodes may share a CPU, as containers and network namespaces of one machine do. A message between two such nodes wakes
+nobody on another CPU, so its latency is another one: 12.6 us, not 26 us, on a machine of two CPUs. That says nothing
+of links, leaves or nodes, so latencies are judged without it.
+"""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from chiplog.dataset.oversubscription import header_list
 from chiplog.survey.nodes import node_names
+from chiplog.survey.plan import AGAIN, ALONE, PAIRS_AGAIN, UPLINK
 from chiplog.survey.robust import group_medians
-from chiplog.survey.shared_cpus import cpus_of_ranks
+from chiplog.survey.settings import SETTINGS
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -23,7 +30,9 @@ if TYPE_CHECKING:
     FloatArray = NDArray[np.float64]
 
 Kind = Literal["latency", "bandwidth"]
+KINDS: tuple[Kind, ...] = ("bandwidth", "latency")
 PATTERN = "all_pairs"
+NO_CPU = -1
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +55,7 @@ class PairValues:
 
     @property
     def share_a_cpu(self) -> NDArray[np.bool_]:
-        """(m,) whether the pair's two nodes are bound to one CPU."""
+        """Returns (m,) whether the pair's two nodes are bound to one CPU."""
         if self.cpus is None:
             return np.zeros(self.values.shape, dtype=np.bool_)
         client_cpus, server_cpus = self.cpus[self.clients], self.cpus[self.servers]
@@ -54,21 +63,27 @@ class PairValues:
 
 
 @dataclass(frozen=True, slots=True)
-class SecondMeasurement:
-    """What was measured after a sweep, each time for itself: fresh figures, by which suspects are judged."""
+class Confirmation:
+    """Figures of one kind from the second stage: suspects again, beside others."""
 
     rounds: PairValues
     """Whole rounds of the sweep: of nodes and uplinks."""
     pairs: PairValues | None = None
     """Rounds of suspected pairs, and of others beside them."""
-    alone: PairValues | None = None
-    """Bandwidths of pairs that are slow beside others, and of controls, one after the other; None of latencies."""
+
+
+@dataclass(frozen=True, slots=True)
+class Isolation:
+    """Bandwidths from the third stage: those who are slow beside others, and controls, while nobody else sends."""
+
+    pairs: PairValues | None = None
+    """Pairs one after the other; None where none were measured so, as of latencies."""
     uplinks: PairValues | None = None
-    """Bandwidths of pairs that fill one uplink in each round, of slow ones and of controls; None of latencies."""
+    """Pairs that fill one uplink in each round; likewise."""
 
 
 def pair_values(dataset: Dataset, kind: Kind, purpose: str | None = None) -> PairValues:
-    """The figures of all pairs that a survey has measured, in the order of its rounds.
+    """Returns the figures of all pairs that a survey has measured, in the order of its rounds.
 
     Latency is half the minimum of a pair's round trips; bandwidth the message size over the median of its one-way
     times. Samples of one pair in one direction are pooled over records. `purpose` is the records' tag; by default that
@@ -103,7 +118,7 @@ def _is_of(series: Series, purpose: str, direction: str) -> bool:
 
 
 def _figures(kind: Kind, pooled: Sequence[list[FloatArray]], message_bytes: int) -> FloatArray:
-    """(pairs,) the figure of each pair; NaN of one without a sample, or whose time is not above 0."""
+    """Returns (pairs,) the figure of each pair; NaN of one without a sample, or whose time is not above 0."""
     of_pair = [parts[0] if len(parts) == 1 else np.concatenate(parts) for parts in pooled]
     sizes = np.array([samples.size for samples in of_pair], dtype=np.int64)
     seconds = np.concatenate([*of_pair, np.zeros(0)])
@@ -116,3 +131,116 @@ def _figures(kind: Kind, pooled: Sequence[list[FloatArray]], message_bytes: int)
         typical = group_medians(seconds, pairs, sizes.size)
     typical = np.where(typical > 0, typical, np.nan)
     return typical if kind == "latency" else message_bytes / typical
+
+
+def cpus_of_ranks(header: Mapping[str, object]) -> IntArray | None:
+    """Returns (ranks,) a number for the CPU of each bound rank, NO_CPU of others; None where no two share one."""
+    kernels, binding = header_list(header.get("kernels")), header_list(header.get("binding"))
+    ranks = header.get("ranks")
+    if len(kernels) != ranks or len(binding) != ranks:
+        return None
+    number: dict[tuple[str, str], int] = {}
+    cpus = np.full(len(kernels), NO_CPU, dtype=np.int64)
+    for rank, (kernel, allowed) in enumerate(zip(kernels, map(header_list, binding), strict=True)):
+        if len(allowed) == 1:
+            cpus[rank] = number.setdefault((str(kernel), str(allowed[0])), len(number))
+    return cpus if len(number) < np.count_nonzero(cpus != NO_CPU) else None
+
+
+def time_on_one_cpu(sweep: PairValues) -> float:
+    """Returns how many times as long latencies of pairs that share a CPU are as others'; 1 where few do, or all.
+
+    By the medians of a sweep.
+    """
+    shared = sweep.share_a_cpu
+    known = np.isfinite(sweep.values)
+    on_one_cpu, on_two_cpus = sweep.values[known & shared], sweep.values[known & ~shared]
+    if min(on_one_cpu.size, on_two_cpus.size) < SETTINGS.least_on_one_cpu:
+        return 1.0
+    return float(np.median(on_one_cpu) / np.median(on_two_cpus))
+
+
+def evened(values: PairValues, times: float) -> PairValues:
+    """Returns the latencies as they would be if no two nodes shared a CPU; `times` as `time_on_one_cpu` says."""
+    if times == 1:
+        return values
+    figures: FloatArray = np.where(values.share_a_cpu, values.values / times, values.values)
+    return replace(values, values=figures)
+
+
+def survey_visits(dataset: Dataset) -> list[int]:
+    """Returns the numbers of the visits: the first one is the sweep."""
+    return sorted({series.visit for series in dataset.series if series.pattern == PATTERN})
+
+
+def sweep_values(dataset: Dataset, visits: list[int]) -> dict[Kind, PairValues]:
+    """Returns the figures of the first one of `visits`, of each kind that was measured in it."""
+    sweeps = {kind: _of_visits(dataset, kind, visits[:1]) for kind in KINDS}
+    return {kind: sweep for kind, sweep in sweeps.items() if np.isfinite(sweep.values).any()}
+
+
+def confirmation_values(dataset: Dataset, kind: Kind) -> Confirmation:
+    """Returns all figures of a kind after the sweep, but those of the isolation, each time for itself."""
+    later = survey_visits(dataset)[1:]
+    pairs = _of_visits(dataset, kind, later, (kind + PAIRS_AGAIN,))
+    return Confirmation(_of_visits(dataset, kind, later), pairs)
+
+
+def isolation_values(dataset: Dataset, kind: Kind) -> Isolation:
+    """Returns all figures of the isolation; none of latencies."""
+    if kind == "latency":
+        return Isolation()
+    later = survey_visits(dataset)[1:]
+    pairs, uplinks = (
+        _of_visits(dataset, kind, later, (purpose + AGAIN,)) for purpose in (ALONE, UPLINK)
+    )
+    return Isolation(pairs, uplinks)
+
+
+def _of_visits(
+    dataset: Dataset, kind: Kind, visits: list[int], purposes: tuple[str, ...] = ()
+) -> PairValues:
+    """Returns the figures of these visits; rounds are numbered in the order of time, so that drift is seen as such.
+
+    A round trip is the same from either end, so the ends of a latency are put in the order of the nodes: then all
+    repeats of a pair count together. Those of nodes that share a CPU are evened.
+    """
+    parts = []
+    first_round = 0
+    for visit in visits or [-1]:
+        series = tuple(series for series in dataset.series if series.visit == visit)
+        for purpose in purposes or (kind, kind + AGAIN):
+            part = pair_values(replace(dataset, series=series), kind, purpose)
+            rounds = _in_time(part.rounds)
+            parts.append(replace(part, rounds=rounds + first_round))
+            first_round += int(rounds.max(initial=-1)) + 1
+    clients = np.concatenate([pair.clients for pair in parts])
+    servers = np.concatenate([pair.servers for pair in parts])
+    if kind == "latency":
+        clients, servers = np.minimum(clients, servers), np.maximum(clients, servers)
+    values = replace(
+        parts[0],
+        clients=clients,
+        servers=servers,
+        values=np.concatenate([pair.values for pair in parts]),
+        rounds=np.concatenate([pair.rounds for pair in parts]),
+    )
+    return evened(values, _time_on_one_cpu(dataset)) if kind == "latency" else values
+
+
+def _time_on_one_cpu(dataset: Dataset) -> float:
+    """Returns that ratio by the first visit, whose pairs are not chosen; 1 where no two nodes share a CPU."""
+    if cpus_of_ranks(dataset.header) is None:
+        return 1.0
+    first = min(
+        (series.visit for series in dataset.series if series.pattern == PATTERN),
+        default=0,
+    )
+    series = tuple(series for series in dataset.series if series.visit == first)
+    return time_on_one_cpu(pair_values(replace(dataset, series=series), "latency"))
+
+
+def _in_time(rounds: IntArray) -> IntArray:
+    """Returns rounds renumbered from 0 in the order in which they appear."""
+    _, first, number = np.unique(rounds, return_index=True, return_inverse=True)
+    return np.asarray(np.argsort(np.argsort(first))[number.reshape(-1)], dtype=np.int64)

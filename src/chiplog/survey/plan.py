@@ -14,27 +14,27 @@ from chiplog.plan.cost import Nominal, nominal_of
 from chiplog.plan.request import ONE_WAY, Request, SeriesRequest, StopRule
 from chiplog.plan.sizes import MAX_MESSAGE_BYTES
 from chiplog.survey.rounds import Pairs, rounds_by_leaf
+from chiplog.survey.settings import SETTINGS
 
 LATENCY, BANDWIDTH, ALONE, WARM_UP = "latency", "bandwidth", "alone", "warm-up"
 """Purposes of records, as their tags say; ALONE is bandwidth again, one pair after the other."""
 UPLINK: Final = "uplink"
 """Bandwidth again, of pairs that fill one uplink at once: the purpose of such a record, with AGAIN."""
-OWN: Final = "own"
+HOST_CHECK: Final = "own"
 """What each node does alone: the purpose of a record of three patterns."""
 WORK: Final = "fixed_work"
 COPY: Final = "memory_copy"
 OTHERS: Final = "other_programs"
 """The patterns of such a record: arithmetic, a copy in memory, and the share of its CPUs that other programs have."""
-OWN_SAMPLE_SECONDS = 2e-3
+HOST_SAMPLE_SECONDS = 2e-3
 """What one sample of each of them takes, about."""
 AGAIN = "-again"
-"""Ends the purpose of a record of the second measurement."""
+"""Ends the purpose of a record of the confirmation, and of the isolation."""
 PAIRS_AGAIN = "-pairs-again"
 """Ends the purpose of such a record of suspected pairs, and others beside them."""
 KIND = "survey"
 LATENCY_BYTES = 1
 BANDWIDTH_BYTES = 2**20
-SPARSE_ROUNDS = 10
 MOST_VISITS = 100
 STOPS = {
     LATENCY: StopRule(1e-3, 5, 20, 60_000_000),
@@ -43,33 +43,12 @@ STOPS = {
     ALONE + AGAIN: StopRule(1e-3, 1, 1, 100_000_000),
     UPLINK + AGAIN: StopRule(1e-3, 1, 1, 100_000_000),
     WARM_UP: StopRule(1e-3, 3, 3, 10_000_000),
-    OWN: StopRule(1e-3, 8, 16, 50_000_000),
+    HOST_CHECK: StopRule(1e-3, 8, 16, 50_000_000),
 }
 """Latency is judged on minima, so that many samples in a short time do; a node takes part in hundreds of rounds.
 
 Where one sample takes longer than the time, there is only one beside the warm-up.
 """
-REPEATS_AGAIN = 5
-"""How often a round is measured again in each direction: of a pair, four of five must be slow, so no spike decides."""
-ROUNDS_AGAIN = 6
-"""Rounds of the sweep that are measured again: in these, each node meets so many others, as in a sparse sweep."""
-MOST_ROUNDS_AGAIN = 32
-"""These, and rounds of suspected pairs, the worst first."""
-MOST_PAIRS_ALONE = 16
-"""Pairs that are slow beside others and measured one after the other, too, as often: the worst ones."""
-MOST_NODES_ALONE = 16
-"""Nodes, likewise, each with PARTNERS_ALONE healthy ones."""
-PARTNERS_ALONE = 4
-CONTROLS_ALONE = 12
-"""Other pairs that are measured beside them."""
-MOST_UPLINKS_ALONE = 4
-"""Uplinks that are slow while others are full, and are filled alone, too, as often: the worst ones."""
-CONTROL_LEAVES = 3
-"""Other leaves whose uplinks are filled beside them."""
-LEAST_RANKS_AGAIN = 6
-"""With fewer nodes nobody stands out from the others beyond doubt, so nothing is measured again."""
-FEW_RANKS = 8
-"""Up to so many ranks, the pairs of two rounds are measured alone, too; of one round with more."""
 
 
 @dataclass(frozen=True)
@@ -107,27 +86,27 @@ class SurveyOptions:
 
     @property
     def judges(self) -> bool:
-        """Whether later figures tell who is slow: a second measurement's, or later visits'."""
-        return (self.again or self.visits > 1) and self.ranks >= LEAST_RANKS_AGAIN
+        """Returns whether later figures tell who is slow: the confirmation's, or later visits'."""
+        return (self.again or self.visits > 1) and self.ranks >= SETTINGS.least_ranks
 
     @property
-    def has_second_measurement(self) -> bool:
-        """Whether rounds are measured again, chosen by what the sweep has found."""
+    def has_confirmation(self) -> bool:
+        """Returns whether rounds are measured again, chosen by what the sweep has found."""
         return self.judges and self.visits == 1
 
     @property
-    def measures_own(self) -> bool:
-        """Whether nodes do work alone: where a later visit judges them by it."""
-        return self.own and (self.visits > 1 or self.has_second_measurement)
+    def checks_hosts(self) -> bool:
+        """Returns whether nodes do work alone: where a later visit judges them by it."""
+        return self.own and (self.visits > 1 or self.has_confirmation)
 
     def to_json(self) -> dict[str, object]:
-        """The options as the run file's header keeps them, in JSON's own types."""
+        """Returns the options as the run file's header keeps them, in JSON's own types."""
         lists = {"leaves": self.leaves, "leaf_names": self.leaf_names}
         return {**asdict(self), **{name: items and list(items) for name, items in lists.items()}}
 
     @staticmethod
     def from_json(stored: Mapping[str, object], source: str) -> SurveyOptions:
-        """The options that a run file's header holds; CorruptFile, naming `source`, where they are of no survey."""
+        """Returns the options of a run file's header; CorruptFile, naming `source`, where they are of no survey."""
         if stored.get("kind") != KIND:
             raise UsageError(
                 f"--resume: {source} was not begun by chiplog survey; chiplog measure --resume finishes it."
@@ -148,7 +127,7 @@ class SurveyOptions:
 def stored_leaves(
     plan: Mapping[str, object], ranks: object, source: str
 ) -> tuple[tuple[int, ...] | None, tuple[str, ...] | None]:
-    """The declared leaf of each rank and the leaves' names in a header's plan; None where nothing was declared.
+    """Returns the declared leaf of each rank and the leaves' names in a header's plan; None where nothing was declared.
 
     CorruptFile, naming `source`, where they are none.
     """
@@ -169,6 +148,17 @@ def stored_leaves(
 
 
 @dataclass(frozen=True)
+class PlannedRound:
+    """A round of disjoint pairs: what for, its number, and its pairs; None: those of the circle method."""
+
+    purpose: str
+    number: int
+    links: Pairs | None = None
+    again: str = ""
+    """What its purpose ends with in a later stage."""
+
+
+@dataclass(frozen=True)
 class Sweep:
     """The requests of a survey in their order, and how long they will probably take."""
 
@@ -183,30 +173,33 @@ class Sweep:
 
     @property
     def pairs(self) -> int:
-        """Pairs that are measured: each in one round."""
+        """Returns how many pairs are measured: each in one round."""
         if self.schedule is not None:
             return sum(len(self.schedule[number]) for number in self.rounds)
         return self.options.ranks // 2 * len(self.rounds)
 
     def seconds_again(self, rounds: int) -> float:
-        """Predicted for so many rounds of latency and of bandwidth in the second measurement."""
+        """Predicts the time of a confirmation of so many rounds, and of the longest isolation."""
         chosen = dict.fromkeys((LATENCY, BANDWIDTH), self.rounds[:rounds])
-        wanted = MOST_PAIRS_ALONE + MOST_NODES_ALONE * PARTNERS_ALONE + CONTROLS_ALONE
+        wanted = SETTINGS.most_isolated_pairs + SETTINGS.isolated_controls
+        wanted += SETTINGS.most_isolated_nodes * SETTINGS.partners
         most = min(self.options.ranks // 2, wanted)
-        alone = tuple((2 * pair, 2 * pair + 1) for pair in range(most))
+        pairs = tuple((2 * pair, 2 * pair + 1) for pair in range(most))
         leaves = len(set(self.options.leaves or ()))
-        uplinks = [alone] * (min(leaves, MOST_UPLINKS_ALONE + CONTROL_LEAVES) if leaves > 2 else 0)
-        again = (*second_requests(self, chosen, {}), *alone_requests(self, [alone], uplinks, 0))
-        return sum(predicted_seconds(request, self.options.transport) for request in again)
+        most_uplinks = SETTINGS.most_isolated_uplinks + SETTINGS.control_leaves
+        uplinks = [pairs] * (min(leaves, most_uplinks) if leaves > 2 else 0)
+        confirmation = confirmation_requests(self, chosen, {})
+        requests = (*confirmation, *isolation_requests(self, [pairs], uplinks, 0))
+        return sum(predicted_seconds(request, self.options.transport) for request in requests)
 
     @property
     def all_pairs(self) -> int:
-        """Pairs that there are."""
+        """Returns how many pairs there are."""
         return self.options.ranks * (self.options.ranks - 1) // 2
 
 
 def make_sweep(options: SurveyOptions) -> Sweep:
-    """Latency and bandwidth of each round in turn, rounds in shuffled order, after one cold record.
+    """Plans latency and bandwidth of each round in turn, rounds in shuffled order, after one cold record.
 
     A round's pairs are timed one after the other for latency, and at once for bandwidth. Every other round of a visit
     is turned, so that each node sends in half of its pairs. Some rounds are measured one pair after the other, too.
@@ -216,36 +209,26 @@ def make_sweep(options: SurveyOptions) -> Sweep:
     count = rounds_of(options.ranks) if schedule is None else len(schedule)
     rounds = shuffle.sample(range(count), min(count, options.sparse or count))
     pairs_of = dict(enumerate(schedule or ()))
-    requests = [
-        _request(0, 0, WARM_UP, rounds[0], options, turned=0, links=pairs_of.get(rounds[0]))
-    ]
-    alone = set(rounds[: 1 + (options.ranks <= FEW_RANKS)])
+    warm_up = PlannedRound(WARM_UP, rounds[0], pairs_of.get(rounds[0]))
+    requests = [_request(options, 0, 0, warm_up, turned=0)]
+    isolated = set(rounds[: 1 + (options.ranks <= SETTINGS.few_ranks)])
     for visit in range(options.visits):
-        requests += _own_requests(len(requests), visit, options)
+        requests += _host_requests(len(requests), visit, options)
         for place, number in enumerate(rounds):
-            turned = (place + visit) % 2
-            purposes = [LATENCY, BANDWIDTH, *([ALONE] if visit == 0 and number in alone else [])]
+            purposes = [LATENCY, BANDWIDTH, *([ALONE] if visit == 0 and number in isolated else [])]
             for purpose in purposes:
-                requests.append(
-                    _request(
-                        len(requests),
-                        visit,
-                        purpose,
-                        number,
-                        options,
-                        turned=turned,
-                        links=pairs_of.get(number),
-                    )
-                )
+                planned = PlannedRound(purpose, number, pairs_of.get(number))
+                turned = (place + visit) % 2
+                requests.append(_request(options, len(requests), visit, planned, turned=turned))
     seconds = sum(predicted_seconds(request, options.transport) for request in requests)
     start_up = nominal_of(options.transport).start_up_seconds
     return Sweep(options, tuple(rounds), tuple(requests), start_up + seconds, schedule)
 
 
-def second_requests(
+def confirmation_requests(
     sweep: Sweep, rounds: Mapping[str, Sequence[int]], pairs: Mapping[str, Sequence[Pairs]]
 ) -> tuple[Request, ...]:
-    """The requests of a second measurement: of each purpose these rounds, REPEATS_AGAIN times in each direction.
+    """Returns the requests of the confirmation: of each purpose these rounds, 5 times in each direction.
 
     `rounds` are numbers of rounds of the sweep, `pairs` rounds of suspected pairs. All is shuffled anew in each visit,
     so that suspects and healthy nodes alternate.
@@ -253,69 +236,53 @@ def second_requests(
     shuffle = random.Random(sweep.options.seed + 1)
     requests: list[Request] = []
     pairs_of = dict(enumerate(sweep.schedule or ()))
-    whole = [
-        (purpose, AGAIN, number, sweep.rounds.index(number), pairs_of.get(number))
+    planned = [
+        (sweep.rounds.index(number), PlannedRound(purpose, number, pairs_of.get(number), AGAIN))
         for purpose, numbers in rounds.items()
         for number in numbers
     ]
-    suspected = [
-        (purpose, PAIRS_AGAIN, number, number, links)
+    planned += [
+        (number, PlannedRound(purpose, number, links, PAIRS_AGAIN))
         for purpose, parts in pairs.items()
         for number, links in enumerate(parts)
     ]
-    for visit in range(1, 1 + 2 * REPEATS_AGAIN):
-        of_visit = shuffle.sample([*whole, *suspected], len(whole) + len(suspected))
-        requests += _own_requests(len(sweep.requests) + len(requests), visit, sweep.options)
-        for purpose, again, number, place, links in of_visit:
-            requests.append(
-                _request(
-                    len(sweep.requests) + len(requests),
-                    visit,
-                    purpose,
-                    number,
-                    sweep.options,
-                    turned=(place + visit) % 2,
-                    links=links,
-                    again=again,
-                )
-            )
+    for visit in range(1, 1 + 2 * SETTINGS.repeats):
+        of_visit = shuffle.sample(planned, len(planned))
+        requests += _host_requests(len(sweep.requests) + len(requests), visit, sweep.options)
+        for place, each in of_visit:
+            number = len(sweep.requests) + len(requests)
+            turned = (place + visit) % 2
+            requests.append(_request(sweep.options, number, visit, each, turned=turned))
     return tuple(requests)
 
 
-def alone_requests(
+def isolation_requests(
     sweep: Sweep, parts: Sequence[Pairs], uplinks: Sequence[Pairs], first_number: int
 ) -> tuple[Request, ...]:
-    """The requests that follow on all others, numbered from `first_number` on.
+    """Returns the requests of the isolation, which follow on all others, numbered from `first_number` on.
 
     The pairs of each part, which are disjoint, are measured one after the other, those of each of `uplinks` at once;
-    all REPEATS_AGAIN times in each direction.
+    all 5 times in each direction.
     """
     shuffle = random.Random(sweep.options.seed + 2)
     requests: list[Request] = []
-    whole = [(ALONE, *numbered) for numbered in enumerate(parts)]
-    whole += [(UPLINK, *numbered) for numbered in enumerate(uplinks)]
-    for repeat in range(2 * REPEATS_AGAIN):
-        visit = max(sweep.options.visits, 1 + 2 * REPEATS_AGAIN) + repeat
-        for purpose, number, links in shuffle.sample(whole, len(whole)):
-            requests.append(
-                _request(
-                    first_number + len(requests),
-                    visit,
-                    purpose,
-                    number,
-                    sweep.options,
-                    turned=repeat % 2,
-                    links=links,
-                    again=AGAIN,
-                )
-            )
+    planned = [
+        PlannedRound(purpose, number, links, AGAIN)
+        for purpose, rounds in ((ALONE, parts), (UPLINK, uplinks))
+        for number, links in enumerate(rounds)
+    ]
+    for repeat in range(2 * SETTINGS.repeats):
+        visit = max(sweep.options.visits, 1 + 2 * SETTINGS.repeats) + repeat
+        for each in shuffle.sample(planned, len(planned)):
+            number = first_number + len(requests)
+            requests.append(_request(sweep.options, number, visit, each, turned=repeat % 2))
     return tuple(requests)
 
 
 def predicted_seconds(request: Request, transport: str) -> float:
-    """How long a record will probably take: its samples until its time is over, and at least the fewest."""
-    if request.tag.get("purpose") == OWN:
-        return request.rounds(request.stop.max_samples) * OWN_SAMPLE_SECONDS
+    """Returns how long a record will probably take: its samples until its time is over, and at least the fewest."""
+    if request.tag.get("purpose") == HOST_CHECK:
+        return request.rounds(request.stop.max_samples) * HOST_SAMPLE_SECONDS
     nominal = nominal_of(transport)
     sample_seconds = _sample_seconds(request.series[0], nominal)
     least = request.rounds(request.stop.min_samples) * sample_seconds
@@ -323,43 +290,37 @@ def predicted_seconds(request: Request, transport: str) -> float:
     return min(most, max(least, request.stop.budget_ns * 1e-9))
 
 
-def _own_requests(number: int, visit: int, options: SurveyOptions) -> list[Request]:
-    """What each node does alone, all at the same time; nothing where the options leave it out."""
+def _host_requests(number: int, visit: int, options: SurveyOptions) -> list[Request]:
+    """Returns what each node does alone, all at the same time; nothing where the options leave it out."""
     series = tuple(SeriesRequest(name, 0, ranks=options.ranks) for name in (WORK, COPY, OTHERS))
-    tag = {"purpose": OWN}
-    request = Request(number, visit, series, STOPS[OWN], tag, check_payload=False)
-    return [request] if options.measures_own else []
+    tag = {"purpose": HOST_CHECK}
+    request = Request(number, visit, series, STOPS[HOST_CHECK], tag, check_payload=False)
+    return [request] if options.checks_hosts else []
 
 
 def _request(
-    number: int,
-    visit: int,
-    purpose: str,
-    round_: int,
-    options: SurveyOptions,
-    *,
-    turned: int,
-    links: Pairs | None = None,
-    again: str = "",
+    options: SurveyOptions, number: int, visit: int, planned: PlannedRound, *, turned: int
 ) -> Request:
+    """Returns the request of a round; where it is turned, who received sends."""
+    purpose = planned.purpose
     is_latency = purpose in (LATENCY, WARM_UP)
     series = all_pairs_round(
-        round_,
+        planned.number,
         options.latency_bytes if is_latency else options.bandwidth_bytes,
         options.ranks,
         direction=None if is_latency else ONE_WAY,
         at_once=int(purpose in (BANDWIDTH, UPLINK)),
         turned=turned,
-        links=links,
+        links=planned.links,
     )
-    check_payload = purpose == WARM_UP
-    tag = {"purpose": purpose + again}
-    stop = STOPS[purpose + again if purpose + again in STOPS else purpose]
-    return Request(number, visit, (series,), stop, tag, check_payload=check_payload)
+    tag = purpose + planned.again
+    stop = STOPS[tag if tag in STOPS else purpose]
+    is_checked = purpose == WARM_UP
+    return Request(number, visit, (series,), stop, {"purpose": tag}, check_payload=is_checked)
 
 
 def _sample_seconds(series: SeriesRequest, nominal: Nominal) -> float:
-    """Predicted duration of one sample of a round: of one pair, or of all its pairs one after the other."""
+    """Predicts the duration of one sample of a round: of one pair, or of all its pairs one after the other."""
     ways = 1 if series.direction == ONE_WAY else 2
     one_pair = 2 * nominal.half_round_trip_seconds + ways * series.message_bytes * (
         nominal.seconds_per_byte

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from chiplog.survey.link_classes import LinkClass, Sizes, link_classes
-from chiplog.survey.of_run import MachineVerdict, verdict_of_run
+from chiplog.survey.machine_verdict import MachineVerdict, verdict_of_run
 from chiplog.survey.pair_values import PATTERN, Kind, PairValues, pair_values
 from chiplog.survey.plan import AGAIN, ALONE, BANDWIDTH, LATENCY, PAIRS_AGAIN, UPLINK
-from chiplog.survey.uplinks import UplinkFill, uplink_fill
+from chiplog.survey.settings import SETTINGS
+from chiplog.survey.sweep import UplinkFill, uplink_fill
 
 if TYPE_CHECKING:
     from chiplog.dataset.series import Dataset, Series
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
     from chiplog.survey.topology import Topology
 
 SLOWEST = 5
-LIMITED = 0.9
-"""Share of their bandwidth alone below which pairs at once hold each other up."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +45,7 @@ class Spread:
     slowest: tuple[PairValue, ...]
 
     def to_json(self) -> dict[str, Any]:
-        """The spread for scripts: latency in seconds, bandwidth in bytes/second."""
+        """Returns the spread for scripts: latency in seconds, bandwidth in bytes/second."""
         first, median, third = self.quartiles
         return {
             "message_bytes": self.message_bytes,
@@ -75,11 +74,11 @@ class AtOnce:
 
     @property
     def limits(self) -> bool:
-        """Whether pairs held each other up: their CPUs or links that they share were the limit."""
-        return self.ratio < LIMITED
+        """Returns whether pairs held each other up: their CPUs or links that they share were the limit."""
+        return self.ratio < SETTINGS.limited_at_once
 
     def to_json(self) -> dict[str, Any]:
-        """The ratio for scripts."""
+        """Returns the ratio for scripts."""
         return {"ratio": self.ratio, "pairs": self.pairs, "limits": self.limits}
 
 
@@ -108,7 +107,7 @@ class SurveyResult:
     """What was left aside beside the measurement, such as a broken topology.conf of Slurm's."""
 
     def to_json(self) -> dict[str, Any]:
-        """The result for scripts (chiplog.survey/1)."""
+        """Returns the result for scripts (chiplog.survey/1)."""
         spreads = {"latency": self.latency, "bandwidth": self.bandwidth}
         return {
             "schema": "chiplog.survey/1",
@@ -132,7 +131,7 @@ class SurveyResult:
 def survey_result(
     dataset: Dataset, topology: Topology | None = None, lost: tuple[LostNode, ...] = ()
 ) -> SurveyResult:
-    """The figures and the verdict of a survey's run file; `topology` is what the machine is declared as."""
+    """Returns the figures and the verdict of a survey's run file; `topology` is what the machine is declared as."""
     latency, bandwidth = pair_values(dataset, "latency"), pair_values(dataset, "bandwidth")
     nodes = latency.nodes
     measured = _ends(latency) | _ends(bandwidth)
@@ -166,7 +165,7 @@ def _uplink_fill(verdict: MachineVerdict) -> UplinkFill | None:
 
 
 def _is_of_sweep(series: Series) -> bool:
-    """Whether the round is one of the sweep's, then or again."""
+    """Returns whether the round is one of the sweep's, then or again."""
     other_purposes = (ALONE + AGAIN, UPLINK + AGAIN, PAIRS_AGAIN)
     return not str(series.tag.get("purpose")).endswith(other_purposes)
 
@@ -216,7 +215,7 @@ def _spread(values: PairValues, message_bytes: int) -> Spread | None:
 
 
 def _at_once(together: PairValues, alone: PairValues) -> AtOnce | None:
-    """The ratio over the pairs that were measured both ways; None where there are none."""
+    """Returns the ratio over the pairs that were measured both ways; None where there are none."""
     known = _by_ends(alone)
     ratios = [
         value / known[ends]

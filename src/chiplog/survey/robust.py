@@ -8,6 +8,7 @@ import numpy as np
 from scipy.special import ndtri, stdtrit
 
 from chiplog.statistics import MAD_TO_DEVIATION
+from chiplog.survey.settings import SETTINGS
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -17,24 +18,19 @@ if TYPE_CHECKING:
 
 TUKEY_CUT = 4.685
 """Standard deviations beyond which a value has no weight: 95 % efficient with normal noise."""
-SCALE_EFFICIENCY = 0.7
-"""Degrees of freedom of `scale`, as a share of those of the standard deviation of normal values: with 15 values and
-more its t quantiles are right within a fifth up to one in 10,000, by simulation."""
-ENOUGH = 15
-"""Values from which that holds."""
 _BIWEIGHT_CUT = 9.0
 _FEW = 5
 
 
 def mad(values: FloatArray) -> float:
-    """The standard deviation by the median absolute deviation from the median; 0 without values."""
+    """Returns the standard deviation by the median absolute deviation from the median; 0 without values."""
     if not values.size:
         return 0.0
     return MAD_TO_DEVIATION * float(np.median(np.abs(values - np.median(values))))
 
 
 def scale(values: FloatArray) -> float:
-    """The standard deviation of most of the values (biweight midvariance; of fewer than 5, that of all); 0 of one.
+    """Returns the standard deviation of most values (biweight midvariance; of fewer than 5, that of all); 0 of one.
 
     Source: Mosteller and Tukey, Data Analysis and Regression, 1977, section 10.
     """
@@ -53,18 +49,18 @@ def scale(values: FloatArray) -> float:
 
 
 def spread_of_controls(values: FloatArray) -> tuple[float, float]:
-    """The standard deviation of healthy values and its degrees of freedom, with which t quantiles are right.
+    """Returns the standard deviation of healthy values and its degrees of freedom, with which t quantiles are right.
 
     Of fewer than 15 values it is the plain one: one wild control then costs power, and no confidence.
     """
-    if values.size >= ENOUGH:
+    if values.size >= SETTINGS.enough_for_scale:
         return scale(values), degrees_of_freedom(values.size)
     sigma = float(values.std(ddof=1)) if values.size > 1 else 0.0
     return sigma, max(1.0, values.size - 1.0)
 
 
 def shared_ends(values: IntArray, other: IntArray) -> tuple[float, float]:
-    """By how much pairs spread more than they seem to, where they share nodes, and their share of independent ones.
+    """Returns by how much pairs that share nodes spread more than they seem to, and the share of independent ones.
 
     As if only nodes differed, which each of their pairs shows: the first is a factor of the standard deviation, the
     second one of the degrees of freedom, by Satterthwaite. Both are 1 of disjoint pairs. `one` and `other` (m,), m > 1,
@@ -82,24 +78,24 @@ def shared_ends(values: IntArray, other: IntArray) -> tuple[float, float]:
 
 
 def degrees_of_freedom(count: int) -> float:
-    """The degrees of freedom of `scale` over that many values."""
-    return max(1.0, SCALE_EFFICIENCY * (count - 1))
+    """Returns the degrees of freedom of `scale` over that many values."""
+    return max(1.0, SETTINGS.scale_efficiency * (count - 1))
 
 
 def upper_quantile(probability: float, freedom: float) -> float:
-    """What Student's t with `freedom` degrees of freedom, infinity for the normal, exceeds with this probability."""
+    """Returns what Student's t with `freedom` degrees of freedom (infinity: normal) exceeds with this probability."""
     return float(-ndtri(probability) if np.isinf(freedom) else -stdtrit(freedom, probability))
 
 
 def mean_excess(values: FloatArray) -> tuple[float, int]:
-    """By how much those values that are above the median exceed it, on average, and how many these are."""
+    """Returns by how much those values that are above the median exceed it, on average, and how many these are."""
     above = values - np.median(values)
     above = above[above > 0]
     return (float(above.mean()), above.size) if above.size else (0.0, 1)
 
 
 def excess_quantile(probability: float, count: int) -> float:
-    """What a value's excess over the median exceeds with at most this probability, in mean excesses of `count` values.
+    """Returns what an excess over the median exceeds with this probability at most, in means of `count` excesses.
 
     That holds where the density above the median is log-concave, as those of the normal, the exponential and of minima
     of one-sided noise are: then no tail is longer than the exponential one with the same mean excess. The ratio of an
@@ -109,7 +105,7 @@ def excess_quantile(probability: float, count: int) -> float:
 
 
 def tukey_weights(standardized: FloatArray) -> FloatArray:
-    """Weights between 1, in the middle, and 0, beyond TUKEY_CUT."""
+    """Returns weights between 1, in the middle, and 0, beyond TUKEY_CUT."""
     squares = np.minimum((standardized / TUKEY_CUT) ** 2, 1.0)
     return np.asarray((1 - squares) ** 2)
 
@@ -117,21 +113,21 @@ def tukey_weights(standardized: FloatArray) -> FloatArray:
 def group_means(
     values: FloatArray, groups: IntArray, count: int, weights: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """(count,) weighted mean of each group, 0 where it has no weight, and (count,) sum of its weights."""
+    """Returns (count,) weighted mean of each group, 0 where it has no weight, and (count,) sum of its weights."""
     total = np.bincount(groups, weights, count).astype(np.float64)
     sums = np.bincount(groups, weights * values, count)
     return np.divide(sums, total, out=np.zeros(count), where=total > 0), total
 
 
 def group_medians(values: FloatArray, groups: IntArray, count: int) -> FloatArray:
-    """(count,) median of each group; NaN of an empty one."""
+    """Returns (count,) median of each group; NaN of an empty one."""
     return group_order_statistics(values, groups, count, 0.5)
 
 
 def group_order_statistics(
     values: FloatArray, groups: IntArray, count: int, share: float
 ) -> FloatArray:
-    """(count,) the value of each group that `share` of its values lie below; NaN of an empty group.
+    """Returns (count,) the value of each group that `share` of its values lie below; NaN of an empty group.
 
     It is the mean of the two neighbours where the place falls between two of them.
     """

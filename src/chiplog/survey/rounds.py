@@ -9,16 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from chiplog.plan.assessment import rounds_of
+from chiplog.survey.settings import SETTINGS
 
 Pairs = tuple[tuple[int, int], ...]
 """Disjoint pairs of ranks: who sends unless the round is turned, and who receives."""
-MOST_MORE_ROUNDS = 1.25
-"""Leaves of very different sizes leave many nodes idle. Where that takes so many times the fewest rounds, the circle
-method over the ranks, leaf by leaf, takes its place."""
 
 
 def rounds_by_leaf(leaves: Sequence[int]) -> tuple[Pairs, ...] | None:
-    """Rounds in which every two ranks meet once; None without two leaves of two nodes.
+    """Returns rounds in which every two ranks meet once; None without two leaves of two nodes.
 
     `leaves` has the leaf of each rank. Leaves meet in pairs by the circle method, in as many rounds as the larger one
     has nodes: in each, all nodes of one leaf send to nodes of the other. Then the pairs within leaves follow. A leaf
@@ -35,7 +33,7 @@ def rounds_by_leaf(leaves: Sequence[int]) -> tuple[Pairs, ...] | None:
     if len(members) < 2 or len(members[1]) < 2:
         return None
     rounds = tuple(tuple(pairs) for pairs in _rounds(members) if pairs)
-    if len(rounds) <= MOST_MORE_ROUNDS * rounds_of(len(leaves)):
+    if len(rounds) <= SETTINGS.most_more_rounds * rounds_of(len(leaves)):
         return rounds
     return tuple(map(tuple, _circle([rank for ranks in members for rank in ranks])))
 
@@ -63,7 +61,7 @@ def _rounds(members: Sequence[Sequence[int]]) -> Iterator[list[tuple[int, int]]]
 
 
 def _between(leaf: Sequence[int], other_leaf: Sequence[int], step: int) -> list[tuple[int, int]]:
-    """Nodes of two leaves, the first of which sends; after as many steps as the larger one has nodes, all have met."""
+    """Returns pairs of two leaves, the first of which sends; after as many steps as the larger has nodes, all met."""
     large, small = sorted((leaf, other_leaf), key=len, reverse=True)
     if step >= len(large):
         return []
@@ -72,7 +70,7 @@ def _between(leaf: Sequence[int], other_leaf: Sequence[int], step: int) -> list[
 
 
 def _circle(ranks: Sequence[int]) -> Iterator[list[tuple[int, int]]]:
-    """The circle method: all but the last one stand on a circle, each paired with its mirror image."""
+    """Yields the circle method's rounds: all but the last one stand on a circle, each paired with its mirror image."""
     count = rounds_of(len(ranks)) if len(ranks) > 1 else 0
     for turn in range(count):
         pairs = []

@@ -1,252 +1,199 @@
-"""Measuring a survey: every record goes to the run file before anything else is done with it."""
+"""The first stage, the sweep: who is suspected because nodes, uplinks and pairs stand out of the slowness model.
+
+The thresholds are loose: about one healthy node, half an uplink and one pair a node are expected among the suspects.
+Nobody is accused here, so that costs time and no confidence. How often the sweep filled the uplinks stands here, too:
+only a full one shows that it is a little slow.
+"""
 
 from __future__ import annotations
 
-import os
-import re
-import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
-from pathlib import Path
-from typing import Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
-from chiplog.dataset.run_file import RunWriter, refuse_existing
-from chiplog.dataset.series import Dataset, Series
-from chiplog.errors import ChiplogError, RankLost, RunFailed, UsageError
-from chiplog.measure.interrupt import InterruptGuard
-from chiplog.measure.limits import MOST_START_SECONDS, NO_LIMITS, Limits
-from chiplog.measure.measuring import Launch
-from chiplog.measure.progress import Silent, Watcher
-from chiplog.measure.session import Session
-from chiplog.plan.request import Request
-from chiplog.survey.lost import NodeLost
-from chiplog.survey.nodes import are_same_hosts, node_names, refuse_ambiguous
-from chiplog.survey.plan import SurveyOptions, Sweep, make_sweep, predicted_seconds
+import numpy as np
 
-LeavesOf = Callable[[tuple[str, ...]], tuple[tuple[int, ...], tuple[str, ...]] | None]
-_RANK = re.compile(r"\b[Rr]ank (\d+)\b")
-_NO_TIME = "time did not suffice for all rounds"
+from chiplog.survey.robust import degrees_of_freedom, group_medians, scale, upper_quantile
+from chiplog.survey.settings import SETTINGS
+from chiplog.survey.slowness_terms import three_ways
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from chiplog.survey.pair_values import FloatArray, IntArray
+    from chiplog.survey.slowness_model import PairFit
 
 
-def _no_leaves(_: tuple[str, ...]) -> None:
-    """Where nothing is declared."""
+@dataclass(frozen=True, slots=True)
+class Scores:
+    """How far nodes, or uplinks, stand out of a sweep; (3, k) each: both directions, out, in; slow above 0."""
+
+    slowness: FloatArray
+    """All rows are the same where the fit is not directed."""
+    scores: FloatArray
+    """The slowness in standard deviations."""
+    spread: FloatArray
+    """The standard deviation of a healthy one."""
+    freedom: float
+
+    @property
+    def is_known(self) -> NDArray[np.bool_]:
+        """Returns (k,) whether the sweep tells of it."""
+        return np.asarray(np.isfinite(self.slowness[0]))
 
 
-def measure_sweep(
-    target: str,
-    options: SurveyOptions,
-    out: Path,
-    launch: Launch,
-    *,
-    resume: bool = False,
-    ranks_are_given: bool = True,
-    leaves_of: LeavesOf = _no_leaves,
-    watcher: Watcher | None = None,
-    limits: Limits = NO_LIMITS,
-    margin_seconds: float | None = None,
-) -> Dataset:
-    """Measure the sweep that `options` make, write the run file `out`, and return what is in it.
+def node_scores(fit: PairFit) -> Scores:
+    """Returns the scores of a fit's nodes, against the spread that most nodes of the same fit have."""
+    slow = three_ways(fit.node_effects)
+    seen = np.isfinite(slow[0])
+    spread = np.array([[max(scale(row[seen]), SETTINGS.least_spread)] for row in slow])
+    errors = three_ways(fit.node_errors)
+    errors[0] = np.sqrt((fit.node_errors**2).sum(axis=0)) / 2 if fit.is_directed else errors[1]
+    typical = np.array([[np.median(row[seen]) if seen.any() else 0.0] for row in errors])
+    extra = np.maximum(0.0, errors**2 - typical**2)
+    freedom = degrees_of_freedom(int(seen.sum()))
+    every = np.broadcast_to(spread, slow.shape)
+    return Scores(slow, slow / np.sqrt(spread**2 + extra), every, freedom)
 
-    With `resume`, exactly the missing records are measured, by the plan that the file was begun with. Without
-    `ranks_are_given`, a new sweep is planned for as many ranks as have started. `leaves_of` tells the declared leaves
-    of the nodes that have started, and these leaves' names; a new sweep fills uplinks by them. When the time of
-    `limits` is over, the rest is left to `--resume`. `margin_seconds` is how much longer than planned a record may
-    take.
 
-    Raises UsageError where `out` exists (or, with `resume`, is another survey's), where the number of ranks is not
-    the planned one, or where host names are ambiguous; NodeLost where a node is lost, RunFailed where the disk is;
-    KeyboardInterrupt when interrupted. All finished records are kept.
+def uplink_scores(fit: PairFit, nodes: Scores) -> Scores:
+    """Returns the scores of a fit's uplinks: by the nodes behind each, and by the leaves' spread if they are many."""
+    slow = three_ways(fit.uplink_effects)
+    known = np.isfinite(slow[0])
+    members = np.maximum(1, np.bincount(fit.leaves[nodes.is_known], minlength=fit.leaf_count))
+    crossing = fit.scales[fit.classes == 1]
+    noise = float(np.median(crossing)) if crossing.size else 0.0
+    by_nodes = (np.pi / 2) * nodes.spread[:, :1] ** 2 / members[None, :]
+    by_pairs = 2 * noise**2 / np.maximum(1, fit.uplink_pairs)[None, :]
+    many = known.sum() >= SETTINGS.many_leaves
+    of_leaves = np.array([[scale(row[known]) if many else 0.0] for row in slow])
+    spread = np.asarray(np.sqrt(np.maximum(by_nodes + by_pairs, of_leaves**2)))
+    leaves = max(1, int(known.sum()))
+    freedom = degrees_of_freedom(max(2, int(nodes.is_known.sum()) - leaves))
+    return Scores(slow, slow / spread, spread, freedom)
+
+
+@dataclass(frozen=True, slots=True)
+class Suspects:
+    """Numbers of the nodes, leaves and pairs to be measured again, the worst first."""
+
+    nodes: IntArray
+    uplinks: IntArray
+    pairs: IntArray
+    """(k, 2) client and server."""
+    thresholds: dict[str, float]
+    """Of nodes, uplinks and pairs the score from which one was taken."""
+
+
+def suspects(fit: PairFit) -> Suspects:
+    """Returns the nodes, uplinks and pairs that are to be measured again."""
+    of_nodes = node_scores(fit)
+    of_uplinks = uplink_scores(fit, of_nodes)
+    ways = 3 if fit.is_directed else 1
+    nodes, leaves = int(of_nodes.is_known.sum()), int(of_uplinks.is_known.sum())
+    share = max(SETTINGS.expected_nodes / max(1, nodes), SETTINGS.suspect_share)
+    share = min(SETTINGS.most_suspect_share, share)
+    node_limit = upper_quantile(share / ways, of_nodes.freedom)
+    slow_nodes = _worst(of_nodes.scores, node_limit, max(1, int(SETTINGS.most_nodes * nodes)))
+    share = min(SETTINGS.most_uplink_share, SETTINGS.expected_uplinks / max(1, leaves))
+    uplink_limit = upper_quantile(share / ways, of_uplinks.freedom)
+    is_sure = of_uplinks.scores[0] > upper_quantile(SETTINGS.sure_uplink, of_uplinks.freedom)
+    is_sure &= of_uplinks.slowness[0] > SETTINGS.least_effect
+    most = max(1, leaves // 4, int(is_sure.sum()))
+    slow_uplinks = _worst(of_uplinks.scores, uplink_limit, most)
+    pair_limit, pairs = _slow_pairs(fit, slow_nodes, nodes)
+    limits = {"node": node_limit, "uplink": uplink_limit, "pair": pair_limit}
+    return Suspects(slow_nodes, slow_uplinks, pairs, limits)
+
+
+def _worst(by_way: FloatArray, threshold: float, most: int) -> IntArray:
+    if not by_way.shape[1]:
+        return np.zeros(0, dtype=np.int64)
+    best = np.nan_to_num(by_way, nan=-np.inf).max(axis=0)
+    order = np.argsort(-best, kind="stable")[:most]
+    return np.asarray(order[best[order] > threshold])
+
+
+def pair_scores(fit: PairFit, slow_nodes: IntArray) -> FloatArray:
+    """Returns (u,) how far each usable pair stands out, where each slow node has another effect on each class.
+
+    A slow node may cost pairs of its leaf more than others, in logarithms; few pairs of a class don't tell how much, as
+    a slow pair may be among them. Pairs between two such nodes score 0.
     """
-    with InterruptGuard() as guard:
-        run = _SweepRunFile(
-            target, options, out, guard, watcher or Silent(), limits, margin_seconds, leaves_of
-        )
-        run.begin(resume=resume)
-        run.measure(launch, ranks_are_given=ranks_are_given or resume)
-    return run.dataset(complete=run.is_complete)
+    clients, servers = fit.values.clients[fit.usable], fit.values.servers[fit.usable]
+    rest = fit.residuals.copy()
+    is_slow = np.zeros(len(fit.values.nodes), dtype=bool)
+    is_slow[slow_nodes] = True
+    mixed = np.flatnonzero(is_slow[clients] ^ is_slow[servers])
+    ends = np.where(is_slow[clients], clients, servers)[mixed]
+    groups = 2 * ends + fit.classes[mixed]
+    shifts = group_medians(rest[mixed], groups, 2 * is_slow.size)
+    known = np.bincount(groups, minlength=shifts.size) >= SETTINGS.least_of_class
+    rest[mixed] -= np.where(known, shifts, 0.0)[groups]
+    rest[is_slow[clients] & is_slow[servers]] = 0.0
+    return rest / fit.scales
 
 
-class _SweepRunFile:
-    """One run file while it grows."""
-
-    def __init__(
-        self,
-        target: str,
-        options: SurveyOptions,
-        out: Path,
-        guard: InterruptGuard,
-        watcher: Watcher,
-        limits: Limits,
-        margin_seconds: float | None,
-        leaves_of: LeavesOf,
-    ) -> None:
-        self.target = target
-        self.options = options
-        self.out = out
-        self.guard = guard
-        self.watcher = watcher
-        self.limits = limits
-        self.margin_seconds = margin_seconds
-        self.leaves_of = leaves_of
-        self.writer: RunWriter | None = None
-        self.header: Mapping[str, Any] = {}
-        self.series: list[Series] = []
-        self.is_complete = False
-
-    def begin(self, *, resume: bool) -> None:
-        """Open the file that is there, or make sure that there is none."""
-        if not resume:
-            _refuse_unwritable(self.out)
-            refuse_existing(self.out)
-            return
-        self.writer = RunWriter.resume(self.out)
-        kept = self.writer.kept
-        assert kept is not None
-        self.series, self.header = list(kept.series), kept.header
-        try:
-            if self.header["target"] != self.target:
-                raise UsageError(
-                    f"--resume: {self.out} was measured on {self.header['target']}, not on {self.target}."
-                )
-            stored = self.header.get("plan")
-            self.options = SurveyOptions.from_json(
-                stored if isinstance(stored, Mapping) else {}, str(self.out)
-            )
-        except ChiplogError:
-            self.writer.close()
-            raise
-
-    def measure(self, launch: Launch, *, ranks_are_given: bool) -> None:
-        """Start the ranks once and take the records that are missing."""
-        if self.writer is not None and self.writer.complete:
-            self.writer.close()
-            self.is_complete = True
-            return
-        try:
-            self._with_ranks(launch, ranks_are_given=ranks_are_given)
-        except BaseException as error:
-            if self.writer is not None:
-                self.writer.__exit__(type(error), error, error.__traceback__)
-                if isinstance(error, UsageError) and not self.writer.records:
-                    self.out.unlink(missing_ok=True)  # refused at once: nothing was measured
-            raise
-        assert self.writer is not None
-        self.writer.finish(
-            complete=self.is_complete, reason="done" if self.is_complete else _NO_TIME
-        )
-
-    def _with_ranks(self, launch: Launch, *, ranks_are_given: bool) -> None:
-        began = time.monotonic()
-        with self.guard.waiting():
-            session = launch(
-                1 + max((series.launch for series in self.series), default=-1)
-            ).__enter__()
-        self.limits = self.limits.later(min(time.monotonic() - began, MOST_START_SECONDS))
-        try:
-            self._check_ranks(session.header, ranks_are_given=ranks_are_given)
-            if self.writer is None:
-                leaves, names = self.leaves_of(tuple(node_names(session.header))) or (None, None)
-                self.options = replace(self.options, leaves=leaves, leaf_names=names)
-                self.header = {**session.header, "plan": self.options.to_json()}
-                self.out.parent.mkdir(parents=True, exist_ok=True)
-                self.writer = RunWriter.create(self.out, self.header)
-            self.is_complete = self._sweep(session, make_sweep(self.options), self.writer)
-        except BaseException as error:
-            session.__exit__(type(error), error, error.__traceback__)
-            raise
-        session.__exit__(None, None, None)
-
-    def _check_ranks(self, header: Mapping[str, Any], *, ranks_are_given: bool) -> None:
-        refuse_ambiguous(header)
-        if self.writer is not None and not are_same_hosts(
-            header.get("hosts"), self.header.get("hosts")
-        ):
-            raise UsageError(
-                f"--resume: {self.out} was measured on other hosts ({_few(self.header.get('hosts'))}) than those of "
-                f"now ({_few(header.get('hosts'))}): take the same ones, or begin a new file."
-            )
-        started = int(header["ranks"])
-        if started == self.options.ranks:
-            return
-        if ranks_are_given or self.writer is not None:
-            raise UsageError(
-                f"--ranks: the launcher started {started} ranks, not {self.options.ranks}; say how many it starts."
-            )
-        self.options = replace(self.options, ranks=started)
-
-    def _sweep(self, session: Session, sweep: Sweep, writer: RunWriter) -> bool:
-        """Measures what is missing of the sweep, of the second measurement, and of who is slow, alone; was it all?"""
-        if not self._measure_all(session, sweep.requests, writer):
-            return False
-        if not self.options.judges:
-            return True
-        # NumPy, which the ranks' start need not wait for
-        from chiplog.survey.second import measurement_alone, second_measurement
-
-        first_number = len(sweep.requests)
-        if self.options.has_second_measurement:
-            again = second_measurement(self.dataset(), sweep)
-            if not self._measure_all(session, again, writer):
-                return False
-            first_number += len(again)
-        alone = measurement_alone(self.dataset(), sweep, first_number)
-        return self._measure_all(session, alone, writer)
-
-    def _measure_all(
-        self, session: Session, requests: Sequence[Request], writer: RunWriter
-    ) -> bool:
-        todo = [planned for planned in requests if planned.id not in writer.finished]
-        transport = self.options.transport
-        self.watcher.expect(*(predicted_seconds(waiting, transport) for waiting in todo))
-        for request in todo:
-            if self.limits.is_past_last and writer.records:
-                return False
-            with self.guard.waiting():
-                line = self._answer(session, request)
-            self.series += writer.append_raw(line)
-            self.watcher.done(
-                predicted_seconds(request, transport), f"round {request.series[0].round}"
-            )
-        return True
-
-    def _answer(self, session: Session, request: Request) -> str:
-        try:
-            return session.measure(request, margin_seconds=self.margin_seconds)
-        except RunFailed as error:
-            raise self._with_names(error) from error
-
-    def _with_names(self, error: RunFailed) -> RunFailed:
-        """An error with the names of the nodes whose ranks it speaks of, and what to do."""
-        sentence = str(error).rstrip(".")
-        names = node_names(self.header)
-        ranks = dict.fromkeys(int(number) for number in _RANK.findall(sentence))
-        known = [f"rank {rank} is {names[rank]}" for rank in ranks if rank < len(names)]
-        reason = sentence + (f" ({', '.join(known)})" if known else "")
-        kept = self.writer.records if self.writer else 0
-        loss = (
-            f"{reason}. The {kept} finished records are kept in {self.out}: --resume measures the rest once all "
-            "nodes are back; without one of them, begin a new file."
-        )
-        if isinstance(error, RankLost) and error.rank < len(names):
-            return NodeLost(loss, node=names[error.rank], reason=reason, ranks=len(names))
-        return RunFailed(loss)
-
-    def dataset(self, *, complete: bool = False) -> Dataset:
-        """All that is in the file."""
-        return Dataset(self.header, tuple(self.series), complete, str(self.out))
+def _slow_pairs(fit: PairFit, slow_nodes: IntArray, nodes: int) -> tuple[float, IntArray]:
+    pairs = fit.usable.size
+    none = np.zeros((0, 2), dtype=np.int64)
+    if pairs < SETTINGS.least_of_pairs * nodes * (nodes - 1) / 2 or pairs <= 2 * nodes:
+        return np.inf, none
+    threshold = upper_quantile(min(SETTINGS.most_pair_share, nodes / pairs), np.inf)
+    far = pair_scores(fit, slow_nodes)
+    order = np.argsort(-far, kind="stable")[: SETTINGS.most_pairs * nodes]
+    is_slow = (far[order] > threshold) & (far[order] * fit.scales[order] > SETTINGS.worth_measuring)
+    taken = fit.usable[order[is_slow]]
+    return threshold, np.stack((fit.values.clients[taken], fit.values.servers[taken]), axis=1)
 
 
-def _refuse_unwritable(out: Path) -> None:
-    """Raises UsageError where the run file can't be made, before ranks are started for it."""
-    there = next(folder for folder in out.absolute().parents if os.path.lexists(folder))
-    if not there.is_dir():
-        raise UsageError(f"-o: {there} is no folder, so {out} can't be made: name another one.")
-    if not os.access(there, os.W_OK | os.X_OK):
-        raise UsageError(
-            f"-o: {there} can't be written, so {out} can't be made: name another folder, or ask for its permission."
-        )
+@dataclass(frozen=True, slots=True)
+class UplinkFill:
+    """In how many rounds the uplink that was filled least often was full, of all rounds; each way counts for itself."""
+
+    rounds: int
+    least: int
+    least_share: float = 1.0
+    """Of the pairs across an uplink those that were measured while it was full, where these are the fewest."""
+
+    @property
+    def shows_slow_ones(self) -> bool:
+        """Returns whether an uplink that is a little slow would show in most of its pairs."""
+        return self.least_share > SETTINGS.least_filled
+
+    def to_json(self) -> dict[str, Any]:
+        """Returns the counts for scripts."""
+        return {
+            "rounds": self.rounds,
+            "least_filled": self.least,
+            "least_share": self.least_share,
+        }
 
 
-def _few(hosts: object, most: int = 4) -> str:
-    names = [str(host) for host in hosts] if isinstance(hosts, Sequence) else []
-    return ", ".join(names[:most]) + (", ..." if len(names) > most else "")
+def uplink_fill(fit: PairFit) -> UplinkFill | None:
+    """Returns how often a sweep of bandwidths filled each uplink; None with fewer than two leaves of two nodes.
+
+    An uplink is full, one way, in a round in which nine tenths of its leaf's nodes send to other leaves, or receive
+    from them.
+    """
+    sizes = np.bincount(fit.leaves, minlength=1)
+    judged = np.flatnonzero(sizes >= 2)
+    clients, servers = fit.values.clients[fit.usable], fit.values.servers[fit.usable]
+    if judged.size < 2 or not fit.usable.size:
+        return None
+    _, rounds = np.unique(fit.values.rounds[fit.usable], return_inverse=True)
+    count = int(rounds.max()) + 1
+    crossing = fit.leaves[clients] != fit.leaves[servers]
+    least, least_share = count, 1.0
+    for ends in (clients, servers):
+        busy = _busy(rounds[crossing], fit.leaves[ends][crossing], count, sizes.size)
+        busy, full = busy[:, judged], (busy >= SETTINGS.full_uplink * sizes)[:, judged]
+        least = min(least, int(full.sum(axis=0).min()))
+        shares = (busy * full).sum(axis=0) / np.maximum(1, busy.sum(axis=0))
+        least_share = min(least_share, float(shares.min()))
+    return UplinkFill(count, least, least_share)
+
+
+def _busy(rounds: IntArray, leaves: IntArray, count: int, leaf_count: int) -> IntArray:
+    """Returns (rounds, leaves) how many pairs of each round begin, or end, in each leaf."""
+    places = rounds * leaf_count + leaves
+    return np.bincount(places, minlength=count * leaf_count).reshape(count, leaf_count)

@@ -1,26 +1,35 @@
-"""The leaves of a machine as Slurm's topology.conf declares them."""
+"""The leaves of a machine as Slurm's topology.conf declares them: a file that is given, or what Slurm has at hand."""
 
 from __future__ import annotations
 
 import itertools
+import os
 import re
+import shlex
+import subprocess
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from chiplog.errors import CorruptFile, UsageError
+from chiplog.errors import ChiplogError, CorruptFile, UsageError
 from chiplog.input_file import read_text
 
 if TYPE_CHECKING:
-    import os
+    from collections.abc import Sequence
 
     from chiplog.survey.pair_values import IntArray
 
 MOST_NAMES = 1_000_000
 """A file that names more nodes than this is refused."""
 UNDECLARED = -1
+ASK = ("scontrol", "show", "topology")
+MOST_SECONDS = 10.0
+"""A controller that doesn't answer sooner is not waited for."""
+USUAL_FOLDERS = ("/etc/slurm", "/etc/slurm-llnl")
+FILE = "topology.conf"
 _KEYS = frozenset({"switchname", "nodes", "switches", "linkspeed"})
 _RANGE = re.compile(r"(\d+)(?:-(\d+))?\Z")
 _LIST_COMMA = re.compile(r",(?![^\[\]]*\])")
@@ -40,7 +49,7 @@ def read_topology(path: str | os.PathLike[str]) -> Topology:
 
 
 def parse_topology(text: str, name: str = "topology.conf") -> Topology:
-    """The topology in the text of a topology.conf, or of `scontrol show topology`.
+    """Returns the topology in the text of a topology.conf, or of `scontrol show topology`.
 
     Keys may be in any case; # begins a comment; a backslash at its end goes on in the next line. A node under two
     leaves, a switch named twice, a switch that is nowhere defined and a circle of switches are refused: CorruptFile.
@@ -73,7 +82,7 @@ def parse_topology(text: str, name: str = "topology.conf") -> Topology:
 
 
 def leaf_numbers(topology: Topology, nodes: tuple[str, ...]) -> tuple[IntArray, tuple[str, ...]]:
-    """(n,) the leaf of each node as a place in the names that come with it; UNDECLARED where the file has it not.
+    """Returns (n,) each node's leaf as a place in the names that come with it; UNDECLARED where the file has none.
 
     Names are compared without upper and lower case, and without the domain where one of both has none. UsageError
     where none of the nodes is declared, so the file is another machine's.
@@ -104,7 +113,7 @@ def leaf_numbers(topology: Topology, nodes: tuple[str, ...]) -> tuple[IntArray, 
 
 
 def expand_hosts(text: str) -> Iterator[str]:
-    """The names that a host list stands for.
+    """Yields the names that a host list stands for.
 
     >>> list(expand_hosts("n[08-10,12],login"))
     ['n08', 'n09', 'n10', 'n12', 'login']
@@ -148,7 +157,7 @@ def _short(name: str) -> str:
 
 
 def _lines(text: str) -> Iterator[tuple[int, str]]:
-    """Lines without comments, those that go on joined, with the number of the first."""
+    """Yields lines without comments, those that go on joined, with the number of the first."""
     begun, first = "", 0
     for number, raw in enumerate(text.splitlines(), 1):
         line = raw.partition("#")[0].rstrip()
@@ -229,3 +238,68 @@ def _parents(
             seen.add(above)
             above = parents.get(above)
     return parents
+
+
+def is_under_slurm(launcher: str | None, environment: Mapping[str, str] = os.environ) -> bool:
+    """Returns whether the ranks are those of a Slurm job: srun starts them, or this is one.
+
+    >>> is_under_slurm("srun -N 4", {}), is_under_slurm("mpirun -n 4", {})
+    (True, False)
+    """
+    try:
+        words = shlex.split(launcher or "")
+    except ValueError:
+        words = []
+    return "SLURM_JOB_ID" in environment or os.path.basename("".join(words[:1])) == "srun"
+
+
+def topology_of_slurm(
+    nodes: Sequence[str], environment: Mapping[str, str] = os.environ
+) -> tuple[Topology | None, str | None]:
+    """Returns what `scontrol show topology` declares, else topology.conf; None where neither declares any node.
+
+    The sentence says why a file that is there was not used. Nothing is raised: nobody asked for a topology.
+    """
+    asked = _asked(environment)
+    if asked is not None and _declares(asked, nodes):
+        return asked, None
+    path = _file(environment)
+    if path is None:
+        return None, None
+    try:
+        declared = read_topology(path)
+        leaf_numbers(declared, tuple(nodes))
+    except ChiplogError as error:
+        return None, f"{path} was not used: {error}"
+    return declared, None
+
+
+def _asked(environment: Mapping[str, str]) -> Topology | None:
+    """Returns what scontrol prints; None without it, without an answer, and where Slurm has no tree of switches."""
+    try:
+        done = subprocess.run(
+            ASK,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=MOST_SECONDS,
+            env=dict(environment),
+            check=True,
+        )
+        return parse_topology(done.stdout.decode(), " ".join(ASK))
+    except (OSError, subprocess.SubprocessError, UnicodeDecodeError, CorruptFile):
+        return None
+
+
+def _declares(topology: Topology, nodes: Sequence[str]) -> bool:
+    try:
+        leaf_numbers(topology, tuple(nodes))
+    except UsageError:
+        return False
+    return True
+
+
+def _file(environment: Mapping[str, str]) -> Path | None:
+    """Returns topology.conf in the folder of Slurm's configuration; None where there is none."""
+    named = environment.get("SLURM_CONF")
+    folders = [os.path.dirname(named)] if named else USUAL_FOLDERS
+    return next((path for folder in folders if (path := Path(folder, FILE)).is_file()), None)

@@ -8,20 +8,20 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from chiplog.survey.pair_values import PairValues, SecondMeasurement
-from chiplog.survey.plan import REPEATS_AGAIN, ROUNDS_AGAIN
-from chiplog.survey.suspects import pair_rounds, pairs_alone
-from chiplog.survey.uplinks_alone import uplinks_alone
-from chiplog.survey.verdict import slow_beside_others
+from chiplog.survey.choice import pair_rounds, pairs_to_isolate, uplinks_to_isolate
+from chiplog.survey.judge.evidence import SurveyEvidence
+from chiplog.survey.judge.verdict import to_isolate
+from chiplog.survey.pair_values import Confirmation, Isolation, PairValues
+from chiplog.survey.settings import SETTINGS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from numpy.typing import NDArray
 
-    from chiplog.survey.pair_fit import PairFit
     from chiplog.survey.pair_values import FloatArray, IntArray, Kind
     from chiplog.survey.rounds import Pairs
+    from chiplog.survey.slowness_model import PairFit
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,16 +151,16 @@ class SimulatedSurvey:
         """A sweep of random matchings."""
         return self.measure(*sparse_matchings(self.machine.nodes, count, self.rng))
 
-    def again(self, first: PairFit) -> SecondMeasurement:
-        """The second measurement after a sweep: rounds, repeats and directions as `chiplog survey` takes them."""
+    def confirmed(self, first: PairFit) -> SurveyEvidence:
+        """A sweep with its confirmation: rounds, repeats and directions as `chiplog survey` takes them."""
         known = np.unique(first.values.rounds)
-        drawn = self.rng.choice(known, min(ROUNDS_AGAIN, known.size), replace=False)
+        drawn = self.rng.choice(known, min(SETTINGS.confirmation_rounds, known.size), replace=False)
         ends_of = np.stack((first.values.clients, first.values.servers))
         chosen = [ends_of[:, first.values.rounds == number] for number in drawn.tolist()]
         suspected = pair_rounds(first, random.Random(int(self.rng.integers(2**31))))
         parts = [*chosen, *(np.array(pairs, dtype=np.int64).T for pairs in suspected)]
         ends: list[IntArray] = []
-        for visit in range(2 * REPEATS_AGAIN):
+        for visit in range(2 * SETTINGS.repeats):
             for place, number in enumerate(self.rng.permutation(len(parts)).tolist()):
                 pair = parts[number] if (visit + number) % 2 else parts[number][::-1]
                 when = np.full(pair.shape[1], visit * len(parts) + place)
@@ -168,20 +168,21 @@ class SimulatedSurvey:
                 ends.append(np.concatenate((pair, [when, is_suspected])))
         clients, servers, rounds, of_pairs = np.concatenate(ends, axis=1)
         values = self.measure(clients, servers, rounds)
-        return SecondMeasurement(_some(values, of_pairs == 0), _some(values, of_pairs == 1))
+        confirmation = Confirmation(_some(values, of_pairs == 0), _some(values, of_pairs == 1))
+        return SurveyEvidence(first, confirmation)
 
-    def alone(self, first: PairFit, again: SecondMeasurement) -> SecondMeasurement:
-        """The same with who is slow in both measurements, and controls, alone."""
-        slow = slow_beside_others(first, again)
+    def isolated(self, confirmed: SurveyEvidence) -> SurveyEvidence:
+        """The same with who is slow in both measurements, and controls, in isolation."""
+        first, slow = confirmed.sweep, to_isolate(confirmed)
         shuffle = random.Random(int(self.rng.integers(2**31)))
-        pairs = self._repeated(pairs_alone(first, slow.nodes, slow.pairs, shuffle))
-        uplinks = self._repeated(uplinks_alone(first, slow.uplinks, shuffle))
-        return replace(again, alone=pairs, uplinks=uplinks)
+        pairs = self._repeated(pairs_to_isolate(first, slow.nodes, slow.pairs, shuffle))
+        uplinks = self._repeated(uplinks_to_isolate(first, slow.uplinks, shuffle))
+        return replace(confirmed, isolation=Isolation(pairs, uplinks))
 
     def _repeated(self, parts: list[Pairs]) -> PairValues:
         """Each part five times in each direction."""
         ends = [np.zeros((3, 0), dtype=np.int64)]
-        for visit in range(2 * REPEATS_AGAIN):
+        for visit in range(2 * SETTINGS.repeats):
             for place, pairs in enumerate(parts):
                 pair = np.array(pairs, dtype=np.int64).T
                 one, other = pair if visit % 2 else pair[::-1]

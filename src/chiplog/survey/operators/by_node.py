@@ -1,8 +1,10 @@
-"""What a survey says of each node."""
+"""What a survey says of each node, and the commands that take slow ones out of Slurm, which are printed, never run."""
 
 from __future__ import annotations
 
 import math
+import re
+import shlex
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal
@@ -11,19 +13,20 @@ import numpy as np
 
 from chiplog.errors import CorruptFile, UsageError
 from chiplog.outside import parse_time
-from chiplog.survey.of_run import finding_json, verdict_of_run
-from chiplog.survey.verdict import OF_NODE
+from chiplog.survey.findings import OF_NODE, figure_text
+from chiplog.survey.machine_verdict import verdict_of_run
 
 if TYPE_CHECKING:
     from chiplog.dataset.series import Dataset
-    from chiplog.survey.of_run import MachineVerdict
-    from chiplog.survey.pair_fit import PairFit
+    from chiplog.survey.findings import Finding
+    from chiplog.survey.machine_verdict import MachineVerdict
     from chiplog.survey.pair_values import Kind
-    from chiplog.survey.verdict import Finding
+    from chiplog.survey.slowness_model import PairFit
 
 Word = Literal["slow", "unclear", "ok", "not-judged"]
 INTERVAL_ERRORS = 1.96
 """Standard errors to each end of an interval of 95 %."""
+_HOST = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,13 +68,11 @@ class SurveyVerdict:
 
     @property
     def slow(self) -> tuple[NodeVerdict, ...]:
-        """The accused nodes."""
+        """Returns the accused nodes."""
         return tuple(node for node in self.nodes if node.verdict == "slow")
 
     def to_json(self) -> dict[str, Any]:
-        """The verdict for scripts (chiplog.verdict/1)."""
-        from chiplog.survey.operators.drain import drain_lines
-
+        """Returns the verdict for scripts (chiplog.verdict/1)."""
         return {
             "schema": "chiplog.verdict/1",
             "run": self.run,
@@ -82,12 +83,12 @@ class SurveyVerdict:
                 {
                     "name": node.name,
                     "verdict": node.verdict,
-                    "findings": [finding_json(each) for each in node.findings],
+                    "findings": [each.to_json() for each in node.findings],
                     "effects": {kind: asdict(effect) for kind, effect in node.effects.items()},
                 }
                 for node in self.nodes
             ],
-            "others": [finding_json(other) for other in self.others],
+            "others": [other.to_json() for other in self.others],
             "detectable": self.detectable,
             "drain": drain_lines(self),
         }
@@ -148,3 +149,44 @@ def _effect(fit: PairFit, kind: Kind, number: int) -> Effect | None:
         return Effect(math.expm1(sign * slow), None, None)
     low, high = np.sort(np.expm1([sign * (slow - half), sign * (slow + half)])).tolist()
     return Effect(math.expm1(sign * slow), low, high)
+
+
+def host_of(name: str) -> str:
+    """Returns the host of a node: several ranks on one host are named HOST#RANK.
+
+    >>> host_of("n05#3")
+    'n05'
+    """
+    return name.split("#", 1)[0]
+
+
+def reason_of(node: NodeVerdict) -> str:
+    """Returns the findings of a node in words.
+
+    >>> from chiplog.survey.findings import Finding
+    >>> finding = Finding("node", "n05", None, "out", "bandwidth", -0.052, -0.058, -0.046)
+    >>> reason_of(NodeVerdict("n05", "slow", (finding,), {}))
+    'bandwidth -5.2 % (-5.8 % to -4.6 %), out only'
+    """
+    ways = {"both": "", "out": ", out only", "in": ", in only"}
+    of = {"cpu": "cpu: ", "memory": "memory: "}
+    return "; ".join(
+        f"{of.get(finding.kind, '')}{figure_text(finding)}{ways[finding.direction]}"
+        for finding in node.findings
+    )
+
+
+def drain_lines(verdict: SurveyVerdict) -> list[str]:
+    """Returns a command for each slow host; Slurm's name of a node is its host name up to the first dot.
+
+    A name that no host can have, as of an imported file, gives none.
+    """
+    lines: dict[str, str] = {}
+    for node in verdict.slow:
+        host = host_of(node.name)
+        if _HOST.fullmatch(host):
+            reason = shlex.quote(f"chiplog {verdict.time:%Y-%m-%d}: {reason_of(node)}")
+            lines.setdefault(
+                host, f"scontrol update NodeName={host.split('.')[0]} State=DRAIN Reason={reason}"
+            )
+    return list(lines.values())

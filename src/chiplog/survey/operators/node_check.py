@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from chiplog.quoting import for_line
-from chiplog.survey.operators.drain import host_of, reason_of
+from chiplog.survey.operators.by_node import host_of, reason_of
 
 if TYPE_CHECKING:
     from chiplog.survey.operators.by_node import SurveyVerdict, Word
@@ -18,7 +18,7 @@ _WORST: dict[Word, int] = {"slow": 0, "unclear": 1, "not-judged": 2, "ok": 3}
 
 
 def node_check_text(verdict: SurveyVerdict) -> str:
-    """The whole file. A host of several ranks is as slow as the slowest of them."""
+    """Returns the whole file. A host of several ranks is as slow as the slowest of them."""
     lines: dict[str, str] = {}
     for node in sorted(verdict.nodes, key=lambda node: _WORST[node.verdict]):
         host = "".join(for_line(host_of(node.name)).lower().split())

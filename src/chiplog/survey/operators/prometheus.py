@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from chiplog.quoting import for_terminal
-from chiplog.survey.of_run import KINDS
+from chiplog.survey.pair_values import KINDS
 
 if TYPE_CHECKING:
     from chiplog.survey.operators.by_node import SurveyVerdict
@@ -15,77 +15,72 @@ Sample = tuple[dict[str, str], float]
 
 
 def prometheus_text(verdict: SurveyVerdict) -> str:
-    """The whole file; figures that a survey lacks have no sample."""
-    base = {"target": verdict.target}
-    metrics = [
-        _metric(
+    """Returns the whole file; figures that a survey lacks have no sample."""
+    target = {"target": verdict.target}
+    metrics: tuple[tuple[str, str, Iterable[Sample]], ...] = (
+        (
             "chiplog_survey_timestamp_seconds",
             "When the survey began.",
-            [(base, verdict.time.timestamp())],
+            [({}, verdict.time.timestamp())],
         ),
-        _metric(
+        (
             "chiplog_survey_complete",
             "1 where all planned rounds were measured.",
-            [(base, float(verdict.complete))],
+            [({}, float(verdict.complete))],
         ),
-        _metric(
-            "chiplog_survey_nodes", "Nodes of the survey.", [(base, float(len(verdict.nodes)))]
-        ),
-        _metric(
+        ("chiplog_survey_nodes", "Nodes of the survey.", [({}, float(len(verdict.nodes)))]),
+        (
             "chiplog_survey_accused",
             "What is slow beyond doubt, by its kind.",
-            [({**base, "kind": kind}, float(count)) for kind, count in _accused(verdict).items()],
+            _accused(verdict),
         ),
-        _metric(
+        (
             "chiplog_survey_detectable_ratio",
             "The smallest relative change that the survey finds with a probability of 95 %.",
-            [
-                ({**base, "kind": kind, "quantity": quantity}, least)
-                for quantity, effects in verdict.detectable.items()
-                for kind, least in effects.items()
-                if least is not None
-            ],
+            _detectable(verdict),
         ),
-        _metric(
+        (
             "chiplog_node_effect_ratio",
             "Relative change of the node's figures from those of the median node.",
-            [
-                ({**base, "node": node.name, "quantity": kind}, effect.effect)
-                for node in verdict.nodes
-                for kind, effect in node.effects.items()
-            ],
+            _effects(verdict),
         ),
-        _metric(
-            "chiplog_node_slow",
-            "1 where the node is slow beyond doubt.",
-            [
-                (
-                    {**base, "node": node.name, "quantity": kind},
-                    float(any(finding.quantity == kind for finding in node.findings))
-                    if node.verdict == "slow"
-                    else 0.0,
-                )
-                for node in verdict.nodes
-                if node.verdict != "not-judged"
-                for kind in KINDS
-                if kind in node.effects
-            ],
-        ),
-    ]
-    return "".join(metrics)
+        ("chiplog_node_slow", "1 where the node is slow beyond doubt.", _slow(verdict)),
+    )
+    return "".join(_metric(name, text, target, samples) for name, text, samples in metrics)
 
 
-def _accused(verdict: SurveyVerdict) -> dict[str, int]:
+def _accused(verdict: SurveyVerdict) -> Iterator[Sample]:
     others = [other.kind for other in verdict.others]
-    return {
-        "node": len(verdict.slow),
-        "uplink": others.count("uplink"),
-        "pair": others.count("pair"),
-    }
+    yield {"kind": "node"}, float(len(verdict.slow))
+    yield {"kind": "uplink"}, float(others.count("uplink"))
+    yield {"kind": "pair"}, float(others.count("pair"))
 
 
-def _metric(name: str, text: str, samples: Iterable[Sample]) -> str:
-    lines = [f"{name}{{{_labels(labels)}}} {value!r}\n" for labels, value in samples]
+def _detectable(verdict: SurveyVerdict) -> Iterator[Sample]:
+    for quantity, effects in verdict.detectable.items():
+        for kind, least in effects.items():
+            if least is not None:
+                yield {"kind": kind, "quantity": quantity}, least
+
+
+def _effects(verdict: SurveyVerdict) -> Iterator[Sample]:
+    for node in verdict.nodes:
+        for kind, effect in node.effects.items():
+            yield {"node": node.name, "quantity": kind}, effect.effect
+
+
+def _slow(verdict: SurveyVerdict) -> Iterator[Sample]:
+    for node in verdict.nodes:
+        for kind in KINDS:
+            if node.verdict == "not-judged" or kind not in node.effects:
+                continue
+            has_finding = any(finding.quantity == kind for finding in node.findings)
+            is_slow = node.verdict == "slow" and has_finding
+            yield {"node": node.name, "quantity": kind}, float(is_slow)
+
+
+def _metric(name: str, text: str, target: dict[str, str], samples: Iterable[Sample]) -> str:
+    lines = [f"{name}{{{_labels({**target, **labels})}}} {value!r}\n" for labels, value in samples]
     return f"# HELP {name} {text}\n# TYPE {name} gauge\n{''.join(lines)}" if lines else ""
 
 

@@ -24,9 +24,9 @@ from chiplog.survey.link_classes import NOT_IDENTIFIED, REMEDY, LinkParameter, c
 from chiplog.survey.page.input import QUANTITY_UNIT, SurveyPage
 
 if TYPE_CHECKING:
-    from chiplog.survey.pair_fit import PairFit
+    from chiplog.survey.leaves import Unit
     from chiplog.survey.pair_values import FloatArray
-    from chiplog.survey.shared_nodes import Unit
+    from chiplog.survey.slowness_model import PairFit
 
 MOST_POINTS = 200
 TAIL = 0.005
@@ -36,7 +36,7 @@ COLOURS = ("gap", "o_s")
 
 
 def classes_section(page: SurveyPage) -> Section | None:
-    """A distribution and a table of each kind that was measured."""
+    """Returns a distribution and a table of each kind that was measured."""
     blocks: list[Block] = [_parameters(page)] if page.result.classes else []
     figures: list[Figure] = []
     for kind, fit in page.result.verdict.fits.items():

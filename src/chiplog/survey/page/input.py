@@ -58,5 +58,5 @@ class SurveyPage:
 
 
 def change_of(kind: Kind, slow: FloatArray) -> FloatArray:
-    """Relative changes of a bandwidth or a latency from slowness in logarithms."""
+    """Returns relative changes of a bandwidth or a latency from slowness in logarithms."""
     return np.expm1(slow if kind == "latency" else -slow)

@@ -11,16 +11,16 @@ from chiplog.report.document import Matrix, Panels, Section, line
 from chiplog.report.matrix import LEVELS, MISSING, Group, PairMatrix
 from chiplog.survey.page.input import QUANTITY_UNIT, SurveyPage, change_of
 from chiplog.survey.page.suspects import node_order
-from chiplog.survey.pair_fit import slowness
+from chiplog.survey.slowness_terms import slowness
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import NDArray
 
-    from chiplog.survey.of_run import MachineVerdict
-    from chiplog.survey.pair_fit import PairFit
+    from chiplog.survey.machine_verdict import MachineVerdict
     from chiplog.survey.pair_values import Kind
+    from chiplog.survey.slowness_model import PairFit
 
 LEAST_STEP = 0.02
 """The first colour begins at this change, or at twice the pairs' usual spread."""
@@ -31,7 +31,7 @@ FEWEST_STEPS = 2.0
 
 
 def matrix_section(page: SurveyPage) -> Section | None:
-    """A matrix of each kind that was measured."""
+    """Returns a matrix of each kind that was measured."""
     verdict = page.result.verdict
     shown = tuple(_matrix(fit, verdict) for fit in verdict.fits.values())
     return Section("survey-matrix", line("Every pair"), (Panels(shown),)) if shown else None
@@ -70,7 +70,7 @@ def _matrix(fit: PairFit, verdict: MachineVerdict) -> Matrix:
 
 
 def _by_pair(fit: PairFit) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """(n, n) each pair's slowness beside its class, and its place in the values; NaN and -1 where there is none."""
+    """Returns (n, n) each pair's slowness beside its class, or NaN, and its place in the values, or -1."""
     nodes = len(fit.values.nodes)
     slow = np.full((nodes, nodes), np.nan)
     places = np.full((nodes, nodes), -1, dtype=np.int64)
@@ -119,7 +119,7 @@ def _groups(fit: PairFit, order: NDArray[np.int64], verdict: MachineVerdict) -> 
 
 
 def _suspects(fit: PairFit, order: NDArray[np.int64], verdict: MachineVerdict) -> tuple[int, ...]:
-    """The rows of the nodes that are suspected by figures of this kind, alone or as one of a pair."""
+    """Returns the rows of the nodes that are suspected by figures of this kind, alone or as one of a pair."""
     findings = [*verdict.accused, *verdict.inconclusive]
     named = {
         name

@@ -8,8 +8,8 @@ import numpy as np
 
 from chiplog.report.document import Block, Column, Figure, Paragraph, Section, Table, bad, line
 from chiplog.report.plot import Axis, Plot, Trace
+from chiplog.survey.findings import OF_NODE
 from chiplog.survey.page.input import Months, NodeLines, SurveyPage
-from chiplog.survey.verdict import OF_NODE
 
 if TYPE_CHECKING:
     from chiplog.survey.pair_values import Kind
@@ -20,7 +20,7 @@ SECONDS_A_DAY = 86400.0
 
 
 def months_section(page: SurveyPage) -> Section | None:
-    """What the history says of the nodes, and the lines of those that matter; None without a history."""
+    """Returns what the history says of the nodes, and the lines of those that matter; None without a history."""
     months = page.months
     if months is None:
         return None
@@ -59,7 +59,7 @@ def _table(months: Months) -> Table:
 
 
 def _lines(months: Months, shown: NodeLines, accused: list[str]) -> Figure:
-    """The nodes that changed or are accused, the widest others, and the range of all of them."""
+    """Returns the nodes that changed or are accused, the widest others, and the range of all of them."""
     newest = months.times[-1]
     days = [(time - newest).total_seconds() / SECONDS_A_DAY for time in months.times]
     low, middle, high = np.nanquantile(shown.changes, [0.05, 0.5, 0.95], axis=1)

@@ -1,27 +1,65 @@
-"""The page itself: its sections in the order in which they are read."""
+"""The page of a survey's run file: its sections in the order in which they are read."""
 
 from __future__ import annotations
 
+import os
 import shlex
 from dataclasses import replace
+from pathlib import Path
 
+from chiplog.dataset.run_file import read_run
+from chiplog.input_file import open_input
 from chiplog.report import format
 from chiplog.report.document import Document, Fact, Facts, Inline, Section, code, line, muted
 from chiplog.report.names import moment
+from chiplog.survey.job import run_file_of
 from chiplog.survey.page.classes import classes_section
 from chiplog.survey.page.input import Months, NodeLines, ShiftRow, SurveyPage
 from chiplog.survey.page.matrix import matrix_section
 from chiplog.survey.page.months import months_section
 from chiplog.survey.page.suspects import suspects_section
+from chiplog.survey.pair_values import PATTERN
+from chiplog.survey.result import survey_result
+from chiplog.survey.topology import read_topology
 
 __all__ = ["Months", "NodeLines", "ShiftRow", "SurveyPage", "survey_page"]
 
 SECTIONS = (suspects_section, matrix_section, classes_section, months_section)
 MOST_DIFFERENCES = 20
+_HEAD_BYTES = 1 << 24
+_MARK = f'"pattern":"{PATTERN}"'.encode()
+
+
+def is_survey(path: str | os.PathLike[str]) -> bool:
+    """Returns whether `chiplog survey -o` wrote it: a folder with a run file, or a run file that names all pairs."""
+    file = run_file_of(path) if Path(path).is_dir() else Path(path)
+    if not file.is_file():
+        return False
+    with open_input(file) as stream:
+        header = stream.readline(_HEAD_BYTES)
+        first = stream.readline(_HEAD_BYTES)
+        return b'"type":"header"' in header and _MARK in first and b'"by_pair":' in first
+
+
+def page_of_file(
+    path: str | os.PathLike[str],
+    *,
+    topology: str | os.PathLike[str] | None = None,
+    command: tuple[str, ...] = (),
+) -> SurveyPage:
+    """Judges a survey, as `chiplog survey` does at its end; `topology` is Slurm's file.
+
+    Raises UsageError for a topology that declares none of the nodes, CorruptFile for a damaged run.
+    """
+    dataset = read_run(run_file_of(path) if Path(path).is_dir() else Path(path))
+    declared = None if topology is None else read_topology(topology)
+    return SurveyPage(
+        survey_result(dataset, declared), str(dataset.header.get("created", "")), command=command
+    )
 
 
 def survey_page(page: SurveyPage) -> Document:
-    """The survey as a document, which renderers turn into HTML or Markdown."""
+    """Returns the survey as a document, which renderers turn into HTML or Markdown."""
     made = (section_of(page) for section_of in SECTIONS)
     sections = tuple(section for section in made if section is not None)
     rest = replace(_measured(page), folded=True)

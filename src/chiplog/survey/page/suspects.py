@@ -24,15 +24,16 @@ from chiplog.report.document import (
     strong,
 )
 from chiplog.report.plot import Axis, Plot, Trace
-from chiplog.survey.own import who
+from chiplog.survey.findings import who
 from chiplog.survey.page.input import SurveyPage, change_of
-from chiplog.survey.plan import COPY, LEAST_RANKS_AGAIN, OTHERS, WORK
+from chiplog.survey.plan import COPY, OTHERS, WORK
+from chiplog.survey.settings import SETTINGS
 
 if TYPE_CHECKING:
-    from chiplog.survey.of_run import MachineVerdict
-    from chiplog.survey.pair_fit import PairFit
+    from chiplog.survey.findings import Finding
+    from chiplog.survey.machine_verdict import MachineVerdict
     from chiplog.survey.pair_values import FloatArray, IntArray
-    from chiplog.survey.verdict import Finding
+    from chiplog.survey.slowness_model import PairFit
 
 MOST_NODES_NAMED = 4
 _OUT, _IN = 0, 1
@@ -42,7 +43,7 @@ BESIDE = 0.25
 
 
 def suspects_section(page: SurveyPage) -> Section:
-    """The answer: who is slow beyond doubt, who is not cleared, and what this survey would have found."""
+    """Returns the answer: who is slow beyond doubt, who is not cleared, and what this survey would have found."""
     verdict = page.result.verdict
     blocks: list[Block] = [Paragraph(_answer(page))]
     findings = (*verdict.accused, *verdict.inconclusive)
@@ -65,9 +66,7 @@ def _answer(page: SurveyPage) -> Inline:
         text = ", ".join(shown[:MOST_NODES_NAMED]) + (f" and {more} more" if more > 0 else "")
         return line(bad(text), " slow beyond doubt.", lost, missing)
     if verdict.visits < 2:
-        needed = (
-            f"nothing was measured again (with {LEAST_RANKS_AGAIN} nodes and more, without --once)"
-        )
+        needed = f"nothing was measured again (with {SETTINGS.least_ranks} nodes and more, without --once)"
         return line(strong("Nobody is judged"), f": {needed}.", lost, missing)
     return line(strong("Nobody is slow beyond doubt."), lost, missing)
 
@@ -83,14 +82,14 @@ def _table(verdict: MachineVerdict, findings: tuple[Finding, ...]) -> Table:
     rows = []
     for finding in findings:
         interval = detail(f"{_percent(finding.low)} to {_percent(finding.high)}")
-        again = finding.reason is None
+        is_accused = finding.reason is None
         rows.append(
             (
                 line(who(finding)),
                 line(FIGURES.get(finding.quantity, finding.quantity)),
-                line(_percent(finding.effect), interval) if again else line(format.NOTHING),
+                line(_percent(finding.effect), interval) if is_accused else line(format.NOTHING),
                 line(_in_sweep(verdict, finding)),
-                line(bad("slow")) if again else line(muted(f"unclear: {finding.reason}")),
+                line(bad("slow")) if is_accused else line(muted(f"unclear: {finding.reason}")),
             )
         )
     caption = line(
@@ -106,7 +105,7 @@ def _percent(change: float) -> str:
 
 
 def _in_sweep(verdict: MachineVerdict, finding: Finding) -> str:
-    """The suspect's effect in the first measurement, which chose it."""
+    """Returns the suspect's effect in the first measurement, which chose it."""
     if finding.kind in ("cpu", "memory") or finding.quantity not in verdict.fits:
         return format.NOTHING
     fit = verdict.fits[finding.quantity]
@@ -150,10 +149,10 @@ def _could_find(verdict: MachineVerdict) -> list[Inline]:
         ]
         what = ", ".join(parts) or "nothing: too few nodes or pairs"
         lines.append(line(f"In {kind} this survey finds, with 95 %: {what}."))
-    if verdict.own is not None:
+    if verdict.hosts is not None:
         alone = ", ".join(
             f"a {kind} that takes {100 * least:.1f} % longer"
-            for kind, least in verdict.own.detectable.items()
+            for kind, least in verdict.hosts.detectable.items()
             if least is not None
         )
         lines.append(
@@ -166,7 +165,7 @@ def _could_find(verdict: MachineVerdict) -> list[Inline]:
 
 
 def _nodes(fit: PairFit, verdict: MachineVerdict) -> Figure | None:
-    """Each node's effect in the sweep with its interval, in the order of the matrix; the accused ones apart."""
+    """Returns each node's effect in the sweep with its interval, in the order of the matrix; the accused ones apart."""
     kind = fit.values.kind
     order = node_order(fit)
     accused = {
@@ -203,7 +202,7 @@ def _nodes(fit: PairFit, verdict: MachineVerdict) -> Figure | None:
 
 
 def _range(traces: list[Trace]) -> tuple[float, float]:
-    """All intervals, also those that begin or end outside of the points' range."""
+    """Returns all intervals, also those that begin or end outside of the points' range."""
     ends = [end for trace in traces for values in (trace.low, trace.high) for end in values or ()]
     return min(ends), max(ends)
 
@@ -233,5 +232,5 @@ def _trace(fit: PairFit, way: int, word: str, slow: bool, places: list[tuple[int
 
 
 def node_order(fit: PairFit) -> IntArray:
-    """(n,) the nodes by leaf, then by number: the order of the matrix."""
+    """Returns (n,) the nodes by leaf, then by number: the order of the matrix."""
     return np.lexsort((np.arange(fit.leaves.size), fit.leaves)).astype(np.int64)

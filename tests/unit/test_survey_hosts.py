@@ -9,9 +9,9 @@ import pytest
 from numpy.typing import NDArray
 
 from chiplog.dataset.series import Dataset, PairSamples, Series
-from chiplog.survey.own import OwnVerdict, own_verdict, without_explained
-from chiplog.survey.plan import COPY, OTHERS, OWN, WORK
-from chiplog.survey.verdict import Finding
+from chiplog.survey.findings import Finding
+from chiplog.survey.judge.hosts import HostVerdict, judge_hosts, without_explained
+from chiplog.survey.plan import COPY, HOST_CHECK, OTHERS, WORK
 
 VISITS = 10
 SECONDS = 1e-3
@@ -65,7 +65,7 @@ def of_visit(pattern: str, visit: int, seconds: NDArray[np.float64]) -> Series:
         elapsed_seconds=0.1,
         warmup_seconds=none,
         seconds=seconds,
-        tag={"purpose": OWN},
+        tag={"purpose": HOST_CHECK},
         by_pair=tuple(
             PairSamples(rank, rank, none, np.full(4, one)) for rank, one in enumerate(seconds)
         ),
@@ -73,7 +73,7 @@ def of_visit(pattern: str, visit: int, seconds: NDArray[np.float64]) -> Series:
 
 
 def accused(figures: dict[str, NDArray[np.float64]]) -> set[tuple[str, str, str]]:
-    verdict = own_verdict(survey(figures))
+    verdict = judge_hosts(survey(figures))
     assert verdict is not None
     return {(one.kind, one.name, one.quantity) for one in verdict.accused}
 
@@ -113,7 +113,7 @@ def test_nodes_that_share_cpus_are_not_judged_by_what_they_take() -> None:
         )
         for one in shared.series
     )
-    verdict = own_verdict(replace(shared, series=series))
+    verdict = judge_hosts(replace(shared, series=series))
     assert verdict is not None
     assert verdict.accused == ()
     assert verdict.detectable == {"cpu": None, "memory": None}
@@ -133,7 +133,7 @@ def test_two_disturbed_visits_of_ten_accuse_nobody() -> None:
 
 def test_the_sweep_itself_judges_nobody() -> None:
     figures = {name: rows[:1] for name, rows in alone(16, 7).items()}
-    assert own_verdict(survey(figures, first_visit=0)) is None
+    assert judge_hosts(survey(figures, first_visit=0)) is None
 
 
 def test_a_node_without_figures_is_left_aside() -> None:
@@ -152,6 +152,6 @@ def test_a_slow_cpu_takes_the_blame_from_its_links() -> None:
         Finding("node", "n06", None, "both", "bandwidth", -0.1, -0.12, -0.08),
         Finding("uplink", "leaf1", None, "both", "bandwidth", -0.1, -0.12, -0.08),
     ]
-    stand, doubts = without_explained(found, OwnVerdict((cpu,), {"cpu": 0.02}))
+    stand, doubts = without_explained(found, HostVerdict((cpu,), {"cpu": 0.02}))
     assert [one.name for one in stand] == ["n06", "leaf1"]
     assert {one.reason for one in doubts} == {"the cpu of n05 is slow, too, which may be why"}

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given as given_any
 from hypothesis import strategies as st
 
-from chiplog.survey.uplinks_alone import given
+from chiplog.survey.isolation import share_given
 from chiplog.testing.simulated_survey import uneven_times
 
 
@@ -16,14 +16,14 @@ def test_the_share_comes_back_however_unevenly_pairs_get_it(
     pairs: int, share: float, seed: int, free: float
 ) -> None:
     times = uneven_times(pairs, share, np.random.default_rng(seed))
-    assert given(np.sort(times) * free, free) == pytest.approx(share, rel=1e-6)
+    assert share_given(np.sort(times) * free, free) == pytest.approx(share, rel=1e-6)
 
 
 def test_pairs_that_nothing_slows_get_all_whatever_they_differ_by() -> None:
-    assert given(np.array([0.9, 1.0, 1.1]), 1.0) == pytest.approx(1.0)
-    assert given(np.array([0.9, 0.9]), 1.0) > 1
+    assert share_given(np.array([0.9, 1.0, 1.1]), 1.0) == pytest.approx(1.0)
+    assert share_given(np.array([0.9, 0.9]), 1.0) > 1
 
 
 def test_a_pair_that_failed_leaves_the_share_unknown() -> None:
-    assert np.isnan(given(np.array([1.0, np.nan]), 1.0))
-    assert np.isnan(given(np.array([1.0, 1.0]), np.nan))
+    assert np.isnan(share_given(np.array([1.0, np.nan]), 1.0))
+    assert np.isnan(share_given(np.array([1.0, 1.0]), np.nan))

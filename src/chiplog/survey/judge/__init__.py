@@ -1,0 +1,1 @@
+"""Who is slow: a file for each kind of suspect, and the verdict that joins them."""
