@@ -4,9 +4,9 @@
 
 The argument is followed as a reader would: from the function's body, line by line, into each function or class of the
 package that it is handed to, at the first call of it, and on from there; so is what is made of it, as long as it is
-taken by a parameter of the same type (a part of a Dataset is a Dataset), or with --any-type of any type. It goes by the code's own imports; methods of
-an object, and functions that are handed over as values, are not followed. Coming back to the caller is no return;
-being sent by a call into a file that was opened and left before is.
+taken by a parameter of the same type (a part of a Dataset is a Dataset), or with --any-type of any type. It goes by
+the code's own imports; methods of an object, and functions that are handed over as values, are not followed. Coming
+back to the caller is no return; being sent by a call into a file that was opened and left before is.
 """
 
 from __future__ import annotations
@@ -163,7 +163,9 @@ def _function_of(call: ast.Call, module: Module) -> tuple[Module, Function] | No
     return (module, definition) if isinstance(definition, Function) else None
 
 
-def _parameter_of(call: ast.Call, function: Function, names: set[str], kind: str) -> ast.arg | None:
+def _parameter_of(
+    call: ast.Call, function: Function, names: set[str], kind: str | None
+) -> ast.arg | None:
     """Returns the parameter, of type `kind` unless that is None, by which the function takes what has a name."""
     arguments = function.args
     positional = [*arguments.posonlyargs, *arguments.args]
