@@ -79,7 +79,7 @@ SimulatedRun run_simulated(const std::string& target, const std::string& request
 std::string request_for(const std::string& series, int samples) {
   const std::string count = std::to_string(samples);
   return R"({"type":"measure","stop":{"min_samples":)" + count + R"(,"max_samples":)" + count +
-         R"(,"budget_ns":10000000000},"series":[)" + series + "]}\n";
+         R"(,"budget_ns":600000000000},"series":[)" + series + "]}\n";
 }
 
 double median_ns(const Json& series) {
