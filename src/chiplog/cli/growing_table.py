@@ -104,6 +104,7 @@ def heading(series: Series) -> tuple[str, float]:
         name = "half round trip" if is_trip else "one-way time"
         return f"median {name}{of}", 0.5 if is_trip else 1.0
     count = {
+        "exchange": "exchange" + (f", k = {series.pairs}" if series.pairs > 1 else ""),
         "one_to_many": f"RTT(p), p = {series.peers}",
         "barrier": f"barrier, n = {series.peers}",
     }

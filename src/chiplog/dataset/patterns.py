@@ -16,7 +16,7 @@ PATTERNS: Mapping[str, str | None] = {
     "barrier": "n-way dissemination barriers of all P ranks, n = 1..P-1, message by message without an MPI",
     "late_receiver": "one send to a receiver that is late: does it wait (rendezvous) or return (eager)?",
     "all_pairs": "every two ranks once, in rounds of disjoint pairs, whose slowest counts; see `chiplog survey`",
-    "exchange": None,
+    "exchange": "k = 1..P/2 pairs of ranks that both send at once, beside messages alone: how full the duplex is",
     "fixed_work": None,
     "memory_copy": None,
     "other_programs": None,

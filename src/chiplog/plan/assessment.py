@@ -21,7 +21,7 @@ from chiplog.dataset.operations import (
 )
 from chiplog.dataset.patterns import PATTERNS as KNOWN_PATTERNS
 from chiplog.errors import UsageError
-from chiplog.plan.request import ALL_PAIRS, ONE_WAY, Request, SeriesRequest
+from chiplog.plan.request import ALL_PAIRS, EXCHANGE, ONE_WAY, Request, SeriesRequest
 
 LONG_TRAIN = 10
 SHORT_TRAIN = 2
@@ -125,6 +125,8 @@ def records_of(
         records: tuple[tuple[SeriesRequest, ...], ...] = (
             _pairs(message_bytes, ranks // 2, direction),
         )
+    elif pattern == EXCHANGE:
+        records = (_exchanges(message_bytes, ranks // 2),)
     elif pattern == ALL_PAIRS:
         window = WINDOW if direction == ONE_WAY else 1
         records = tuple(
@@ -167,20 +169,34 @@ def _makes_sense(series: SeriesRequest, operation: str, posting: str) -> bool:
         return False
     if series.pattern == LATE_RECEIVER:
         return operation == SEND
-    if series.pattern == BARRIER:
+    if series.pattern in (BARRIER, EXCHANGE):
         return operation not in PASSIVE
     return not (series.pattern == "receive_overhead" and operation in ONE_SIDED)
 
 
 def _pairs(message_bytes: int, most: int, direction: str | None) -> tuple[SeriesRequest, ...]:
-    """At most as many numbers of pairs as one request takes, 1 and the most among them."""
-    step = -(-most // MOST_PEERS_A_RECORD)
-    numbers = sorted({*range(1, most + 1, step), most})
     window = WINDOW if direction == ONE_WAY else 1
     return tuple(
         SeriesRequest(PAIRS, message_bytes, pairs=k, direction=direction, window=window)
-        for k in numbers
+        for k in _numbers_of_pairs(most)
     )
+
+
+def _exchanges(message_bytes: int, most: int) -> tuple[SeriesRequest, ...]:
+    """Each exchange after a round trip of as many pairs, whose half is the time of a message alone."""
+    if most < 2:
+        return (SeriesRequest("prtt", message_bytes), SeriesRequest(EXCHANGE, message_bytes))
+    return tuple(
+        SeriesRequest(pattern, message_bytes, pairs=k)
+        for k in _numbers_of_pairs(most)
+        for pattern in (PAIRS, EXCHANGE)
+    )
+
+
+def _numbers_of_pairs(most: int) -> list[int]:
+    """At most as many numbers of pairs as one request takes, 1 and the most among them."""
+    step = -(-most // MOST_PEERS_A_RECORD)
+    return sorted({*range(1, most + 1, step), most})
 
 
 def _one_to_many(message_bytes: int, peers: Sequence[int]) -> tuple[SeriesRequest, ...]:

@@ -13,6 +13,9 @@ WARMUP_SAMPLES, LARGE_WARMUP_SAMPLES = 2, 1
 DELAY_ROUND_TRIPS, LARGE_DELAY_ROUND_TRIPS = 5, 3
 """Round trips from which the probe finds a delay that is given as "rtt" or "rtt2"."""
 ALL_PAIRS = "all_pairs"
+EXCHANGE = "exchange"
+EXCHANGES_A_SAMPLE = 2
+"""An even number, so that it does not matter how far apart the two ranks begin; more where one is very short."""
 ROUND_TRIP, ONE_WAY = "round-trip", "one-way"
 SAMPLES_AT_A_TIME = 5
 """Samples that the probe takes, after one that it does not use, before it asks its stopping rule again."""
@@ -62,6 +65,8 @@ class SeriesRequest:
             return 3 * self.peers
         if self.pattern == "pairs":
             return self.pairs * (self.train * self.window + 4) - 2
+        if self.pattern == EXCHANGE:
+            return self.pairs * (2 * EXCHANGES_A_SAMPLE + 3) - 2
         if self.pattern == ALL_PAIRS:
             ways = 2 - (self.direction == ONE_WAY)
             return self.pairs_of_round * (ways * self.window + 5)
@@ -76,6 +81,8 @@ class SeriesRequest:
             return 2 * self.peers * self.message_bytes
         if self.pattern == "barrier":
             return self.messages * self.message_bytes
+        if self.pattern == EXCHANGE:
+            return self.pairs * 2 * EXCHANGES_A_SAMPLE * self.message_bytes
         if self.pattern == ALL_PAIRS:
             exchanged = self.window if self.direction == ONE_WAY else 2
             return self.pairs_of_round * exchanged * self.message_bytes
