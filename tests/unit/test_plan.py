@@ -49,6 +49,18 @@ def test_one_way_pairs_send_windows_of_one_length_at_all_sizes() -> None:
     assert (small.bytes, small.messages) == (16 * 8, 16 + 1 + 1)
 
 
+def test_each_exchange_follows_a_message_alone_in_its_record() -> None:
+    plan = make_plan(PlanOptions("shm", ("exchange",), (8,), visits=1))
+    assert {tuple(one.pattern for one in r.series) for r in plan.requests} == {("prtt", "exchange")}
+    plan = make_plan(PlanOptions("shm", ("exchange",), (8,), visits=1, ranks=5))
+    series = plan.requests[0].series
+    assert [(one.pattern, one.pairs) for one in series] == [
+        (pattern, k) for k in (1, 2) for pattern in ("pairs", "exchange")
+    ]
+    # Two exchanges of two pairs, and what brings them together.
+    assert (series[3].bytes, series[3].messages) == (2 * 2 * 2 * 8, 2 * 2 * 2 + 4)
+
+
 def test_all_ways_of_posting_are_taken_in_turn_within_one_record() -> None:
     postings = ("normal", "inline", "list")
     plan = make_plan(
@@ -73,6 +85,11 @@ def test_barriers_are_taken_with_every_number_of_peers() -> None:
     operations = ("send", "rdma-write", "rdma-read", "atomic")
     ways = kinds(PlanOptions("sim", ("barrier",), (8,), ranks=3, operations=operations))
     assert {operation for _, _, operation in ways} == {"send", "rdma-write"}
+    ways = kinds(PlanOptions("sim", ("exchange",), (8,), operations=operations))
+    assert {operation for name, _, operation in ways if name == "exchange"} == {
+        "send",
+        "rdma-write",
+    }
 
 
 def kinds(options: PlanOptions) -> set[tuple[str, int, str]]:

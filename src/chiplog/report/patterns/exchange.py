@@ -32,7 +32,9 @@ BySizeAndPairs = dict[tuple[int, int], ShownValue]
 """Values by message size in bytes and number of pairs k."""
 Groups = tuple[str, str] | None
 ARRIVED = "until both messages have arrived"
-FACTOR = "factor: times a message alone, 1 where both directions have all of their speed, 2 where they share it"
+FACTOR = (
+    "times a message alone, 1 where both directions have all of their speed, 2 where they share it"
+)
 NO_MESSAGE_ALONE = "—: no message alone of this size was measured beside it."
 
 
@@ -155,7 +157,7 @@ class _ExchangeTable:
             for size, k in shown
         )
         heads = ("exchange", "95 % interval", "factor", "95 % interval", "both ways")
-        said = f"{ARRIVED}{self.slowest}; {FACTOR}; {self.run.intervals}"
+        said = f"{ARRIVED}{self.slowest}; factor: {FACTOR}; {self.run.intervals}"
         notes = (
             *missing_intervals([self.times[key] for key in shown]),
             *self._no_message_alone(shown),
@@ -205,4 +207,4 @@ def _factor_cells(factor: ShownValue | None) -> tuple[Inline, Inline]:
     shown = line(f"{factor.seconds:.2f}")
     if not math.isfinite(factor.low) or not math.isfinite(factor.high):
         return shown, line(format.NOTHING)
-    return shown, line(f"{factor.low:.2f} … {factor.high:.2f}")
+    return shown, line(f"[{factor.low:.2f}, {factor.high:.2f}]")
