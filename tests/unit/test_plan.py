@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from chiplog.dataset.patterns import PATTERNS
 from chiplog.errors import CorruptFile, UsageError
 from chiplog.plan import (
     GRID,
@@ -17,13 +18,10 @@ from chiplog.plan import (
     parse_patterns,
     parse_sizes,
 )
-from chiplog.plan.assessment import (
-    series_of,
-    train_length,
-    within_inline_limit,
-    without_late_receiver,
-)
+from chiplog.plan.assessment import records_of, within_inline_limit, without_late_receiver
 from chiplog.plan.bell import ladder, ladder_sizes
+from chiplog.plan.patterns import all_patterns, find_pattern
+from chiplog.plan.patterns.trains import train_length
 from chiplog.plan.plan import visits_of
 from chiplog.plan.request import SeriesRequest, StopRule
 
@@ -250,7 +248,7 @@ def test_all_names_what_the_four_methods_need() -> None:
 
 
 def test_the_loggp_assessment_takes_its_series_in_turn() -> None:
-    assert series_of("prtt", 8) == (
+    assert records_of("prtt", 8, 2)[0] == (
         SeriesRequest("prtt", 8, 1, 0),
         SeriesRequest("prtt", 8, 10, 0),
         SeriesRequest("prtt", 8, 10, "rtt"),
@@ -271,7 +269,7 @@ def test_a_transport_whose_sends_never_wait_is_not_asked_for_a_late_receiver() -
         "receive_overhead",
         "send_overhead",
     ]
-    alone = replace(request, series=series_of("late_receiver", 8))
+    alone = replace(request, series=records_of("late_receiver", 8, 2)[0])
     assert without_late_receiver(alone) == alone
 
 
@@ -314,3 +312,9 @@ def test_ladder_sizes_are_few_and_include_both_ends() -> None:
     assert len(sizes) == 5
     assert (sizes[0], sizes[-1]) == (1, 2**20)
     assert ladder_sizes((8, 4)) == (4, 8)
+
+
+def test_each_pattern_of_the_list_has_a_file_of_its_name_and_says_what_it_measures() -> None:
+    assert [pattern.name for pattern in all_patterns()] == list(PATTERNS)
+    assert all(pattern.measures for pattern in all_patterns())
+    assert find_pattern("noise") is None

@@ -104,14 +104,14 @@ def heading(series: Series) -> tuple[str, float]:
         name = "half round trip" if is_trip else "one-way time"
         return f"median {name}{of}", 0.5 if is_trip else 1.0
     count = {
-        "exchange": "exchange" + (f", k = {series.pairs}" if series.pairs > 1 else ""),
         "one_to_many": f"RTT(p), p = {series.peers}",
         "barrier": f"barrier, n = {series.peers}",
     }
     if series.pattern in count:
         return f"median {count[series.pattern]}", 1.0
     per_message = " per message" if series.train > 1 else ""
-    return f"median {series.pattern.replace('_', ' ')}{per_message}", 1.0 / series.train
+    of = f", k = {series.pairs}" if series.pairs > 1 else ""
+    return f"median {series.pattern.replace('_', ' ')}{per_message}{of}", 1.0 / series.train
 
 
 def _quantity_of(series: Series) -> tuple[object, ...]:

@@ -1,6 +1,6 @@
 """What was measured, one table a pattern: each says what its pattern is about, and by which convention.
 
-A pattern's tables are a function `tables(run) -> tuple[Table, ...]` in a module here, and its name in `TABLES` below.
+A pattern's tables are a function `tables(run) -> tuple[Table, ...]` in a module here, and an entry of `TABLES` below.
 The command `measure`, the terminal, Markdown and the page show the same tables.
 """
 
@@ -20,35 +20,21 @@ from chiplog.report.patterns.run import PatternRun
 
 PatternTables = Callable[[PatternRun], tuple[Table, ...]]
 
-TABLES: tuple[PatternTables, ...] = (
-    round_trips.tables,
-    calls.sends,
-    calls.receives,
-    calls.floods,
-    calls.late_receivers,
-    peers.one_to_many,
-    pairs.tables,
-    exchange.tables,
-    peers.barriers,
-    all_pairs.tables,
+TABLES: tuple[tuple[tuple[str, ...], PatternTables], ...] = (
+    (("prtt", "ping_pong"), round_trips.tables),
+    (("send_overhead",), calls.sends),
+    (("receive_overhead",), calls.receives),
+    (("flood",), calls.floods),
+    (("late_receiver",), calls.late_receivers),
+    (("one_to_many",), peers.one_to_many),
+    (("pairs",), pairs.tables),
+    (("exchange",), exchange.tables),
+    (("barrier",), peers.barriers),
+    (("all_pairs",), all_pairs.tables),
 )
-"""In the order in which they are shown."""
-KNOWN = frozenset(
-    {
-        "prtt",
-        "ping_pong",
-        "send_overhead",
-        "receive_overhead",
-        "flood",
-        "late_receiver",
-        "one_to_many",
-        "pairs",
-        "exchange",
-        "barrier",
-        "all_pairs",
-    }
-)
-"""The patterns that these tables are about."""
+"""The patterns that tables are about, in the order in which they are shown. Others are shown as they were measured."""
+KNOWN = frozenset(name for names, _ in TABLES for name in names)
+"""The patterns that have tables of their own."""
 PART = ("operation", "posting", "placement")
 """What the series of one table have in common."""
 STATISTIC, SEED = "median", 0
@@ -87,7 +73,7 @@ def _of_part(
     usable_part = usable(with_receives(whole, part))
     measured = MeasuredSeries(usable_part.placed.dataset, STATISTIC, SEED)
     run = PatternRun(measured, of, *most, whole.header, part, beside)
-    made = tuple(table for tables in TABLES for table in tables(run))
+    made = tuple(table for _, tables in TABLES for table in tables(run))
     return (*made, *other.tables(run, KNOWN))
 
 
