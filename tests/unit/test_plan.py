@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import pytest
 
-from chiplog.dataset.patterns import PATTERNS
 from chiplog.errors import CorruptFile, UsageError
 from chiplog.plan import (
     GRID,
