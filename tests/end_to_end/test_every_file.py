@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 
 from chiplog.cli import main
+from chiplog.dataset.patterns import PATTERNS
 from chiplog.jobs.report import report
-from chiplog.plan.assessment import PATTERNS
 from chiplog.testing.schemas import validate
 
 SIM = "sim:L=5us,o=1us,g=2us,G=0.5ns,S=8KiB,noise=0.02"

@@ -45,6 +45,14 @@ def test_every_two_nodes_are_series_of_their_own_in_one_record() -> None:
     ]
 
 
+def test_exchanges_run_between_the_same_groups_as_pairs() -> None:
+    exchanges = replace(REQUEST, series=(SeriesRequest("exchange", 8, pairs=2), PAIRS[1]))
+    assert asked(between_groups(exchanges, THREE_NODES, every=True)) == [
+        ("exchange", 2, ("a", "b")),
+        ("pairs", 2, ("a", "b")),
+    ]
+
+
 def test_a_probe_that_tells_no_groups_is_asked_as_planned() -> None:
     assert between_groups(REQUEST, {}, every=True) is REQUEST
 

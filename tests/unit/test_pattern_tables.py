@@ -11,12 +11,15 @@ from chiplog.cli.growing_table import heading
 from chiplog.cli.measured_sizes import measured_lines
 from chiplog.dataset.run_file import RunWriter, read_run
 from chiplog.dataset.series import Dataset
+from chiplog.jobs.analysis import analyse
 from chiplog.jobs.measure import measure
 from chiplog.plan import PlanOptions
 from chiplog.report import TargetReport
 from chiplog.report.document import Table, text_of
 from chiplog.report.patterns import KNOWN, pattern_tables
+from chiplog.report.patterns.exchange import ratio
 from chiplog.report.patterns.peers import rounds
+from chiplog.report.patterns.run import ShownValue
 from chiplog.report.sections import measured_times
 from chiplog.survey.page.page import is_survey
 from chiplog.testing.run_files import example_header, example_record, example_series
@@ -84,6 +87,81 @@ def test_windows_of_pairs_are_times_of_a_message_one_way(tmp_path: Path) -> None
     dataset = measured(tmp_path, "pairs", direction="one-way")
     title = text_of(pattern_tables(dataset, most_rows=24, most_columns=5)[0].caption)
     assert "one-way time per message of a window, the slowest pair's" in title
+
+
+def test_an_exchange_is_shown_with_its_factor_over_a_message_alone(tmp_path: Path) -> None:
+    found = rows(measured(tmp_path, "exchange", ranks=2), 1)
+    assert found["head"] == [
+        "size",
+        "exchange",
+        "95 % interval",
+        "factor",
+        "95 % interval",
+        "both ways",
+    ]
+    assert (found["1 B"][1], found["1 B"][3]) == ("7.000 µs", "1.00")
+    # 2 messages of 1024 B in 7.5115 us
+    assert found["1 KiB"][5] == "273 MB/s"
+
+
+def test_exchanges_of_k_pairs_are_compared_with_as_many_pairs(tmp_path: Path) -> None:
+    found = rows(measured(tmp_path, "exchange"), 1)
+    assert found["head"][:3] == ["size", "k", "exchange"]
+    assert [found[key][4] for key in ("1 KiB", "1 KiB 2", "1 KiB 3")] == ["1.00"] * 3
+
+
+def test_exchanges_of_many_sizes_and_pairs_are_grids(tmp_path: Path) -> None:
+    dataset = measured(tmp_path, "exchange", sizes=tuple(2**i for i in range(13)))
+    times, factors, rates = (rows(dataset, number) for number in (2, 3, 4))
+    assert times["head"] == factors["head"] == rates["head"] == ["size", "k = 1", "k = 2", "k = 3"]
+    assert times["1 B"][3].startswith("7.00 µs")
+    assert factors["1 B"][1:] == ["1.00"] * 3
+
+
+def exchanges(folder: Path, exchange_ns: int, *, alone_ns: int | None) -> Dataset:
+    """A run of exchanges of 8 B, beside round trips where these take twice `alone_ns`."""
+    series = [
+        example_series(
+            [exchange_ns] * 9, pattern="exchange", direction="one-way", message_bytes=8, batch=2
+        )
+    ]
+    if alone_ns is not None:
+        series.append(example_series([2 * alone_ns] * 9, message_bytes=8))
+    with RunWriter.create(folder / "run.jsonl", example_header()) as writer:
+        writer.append(example_record(0, *series))
+    return read_run(folder / "run.jsonl")
+
+
+def test_directions_that_share_their_speed_have_a_factor_of_two(tmp_path: Path) -> None:
+    found = rows(exchanges(tmp_path, 4000, alone_ns=1000), 1)
+    assert (found["8 B"][1], found["8 B"][3]) == ("2.000 µs", "2.00")
+
+
+def test_exchanges_without_a_message_alone_say_that_there_is_no_factor(tmp_path: Path) -> None:
+    (table,) = pattern_tables(
+        exchanges(tmp_path, 4000, alone_ns=None), most_rows=24, most_columns=5
+    )
+    assert _cells(table)["8 B"][3:5] == ["—", "—"]
+    assert any("no message alone" in text_of(note) for note in table.notes)
+
+
+def test_a_ratio_is_as_uncertain_as_both_of_its_values() -> None:
+    found = ratio(ShownValue(3.0, 3.0 / 1.03, 3.0 * 1.03), ShownValue(2.0, 2.0 / 1.04, 2.0 * 1.04))
+    assert found.seconds == 1.5
+    # Logarithms of 1.03 and 1.04 in squares.
+    assert found.high / found.seconds == pytest.approx(1.0502, abs=1e-3)
+    assert found.seconds / found.low == pytest.approx(1.0502, abs=1e-3)
+
+
+def test_the_report_compares_an_exchange_with_round_trips_that_a_fit_shows(tmp_path: Path) -> None:
+    sizes = tuple(2**i for i in range(12))
+    dataset = measured(tmp_path, "exchange", sizes=sizes, ranks=2)
+    section = measured_times.section(analyse("sim", dataset), "k")
+    assert section is not None
+    (table,) = section.blocks
+    assert isinstance(table, Table)
+    assert text_of(table.caption).startswith("Exchange by size")
+    assert _cells(table)["1 B"][3] == "1.00"
 
 
 def test_one_to_many_shows_the_whole_round_trip_over_p(tmp_path: Path) -> None:
@@ -232,7 +310,7 @@ def test_an_overhead_that_noise_hides_is_a_bound_and_never_negative(tmp_path: Pa
     assert found["8 B"][5].startswith("<")
 
 
-@pytest.mark.parametrize("pattern", ["barrier", "all_pairs", "pairs", "flood"])
+@pytest.mark.parametrize("pattern", ["barrier", "all_pairs", "pairs", "flood", "exchange"])
 def test_report_and_measure_show_the_same_table(tmp_path: Path, pattern: str) -> None:
     dataset = measured(tmp_path, pattern)
     section = measured_times.section(TargetReport("sim", dataset), "k")
@@ -249,6 +327,12 @@ def test_report_and_measure_show_the_same_table(tmp_path: Path, pattern: str) ->
         ({"pattern": "pairs", "direction": "one-way"}, "median one-way time, k = 1", 1.0),
         ({"pattern": "one_to_many", "peers": 4}, "median RTT(p), p = 4", 1.0),
         ({"pattern": "barrier", "peers": 2, "direction": "call"}, "median barrier, n = 2", 1.0),
+        ({"pattern": "exchange", "direction": "one-way"}, "median exchange", 1.0),
+        (
+            {"pattern": "exchange", "direction": "one-way", "pairs": 3},
+            "median exchange, k = 3",
+            1.0,
+        ),
         ({"pattern": "flood", "train": 32}, "median flood per message", 1 / 32),
         ({}, "median half round trip", 0.5),
     ],

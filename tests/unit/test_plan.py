@@ -17,13 +17,10 @@ from chiplog.plan import (
     parse_patterns,
     parse_sizes,
 )
-from chiplog.plan.assessment import (
-    series_of,
-    train_length,
-    within_inline_limit,
-    without_late_receiver,
-)
+from chiplog.plan.assessment import records_of, within_inline_limit, without_late_receiver
 from chiplog.plan.bell import ladder, ladder_sizes
+from chiplog.plan.patterns import all_patterns, find_pattern
+from chiplog.plan.patterns.trains import train_length
 from chiplog.plan.plan import visits_of
 from chiplog.plan.request import SeriesRequest, StopRule
 
@@ -47,6 +44,18 @@ def test_one_way_pairs_send_windows_of_one_length_at_all_sizes() -> None:
     assert windows == {(8, 16), (1 << 20, 16)}
     small = next(one for r in plan.requests for one in r.series if one.message_bytes == 8)
     assert (small.bytes, small.messages) == (16 * 8, 16 + 1 + 1)
+
+
+def test_each_exchange_follows_a_message_alone_in_its_record() -> None:
+    plan = make_plan(PlanOptions("shm", ("exchange",), (8,), visits=1))
+    assert {tuple(one.pattern for one in r.series) for r in plan.requests} == {("prtt", "exchange")}
+    plan = make_plan(PlanOptions("shm", ("exchange",), (8,), visits=1, ranks=5))
+    series = plan.requests[0].series
+    assert [(one.pattern, one.pairs) for one in series] == [
+        (pattern, k) for k in (1, 2) for pattern in ("pairs", "exchange")
+    ]
+    # Two exchanges of two pairs, and what brings them together.
+    assert (series[3].bytes, series[3].messages) == (2 * 2 * 2 * 8, 2 * 2 * 2 + 4)
 
 
 def test_all_ways_of_posting_are_taken_in_turn_within_one_record() -> None:
@@ -73,6 +82,11 @@ def test_barriers_are_taken_with_every_number_of_peers() -> None:
     operations = ("send", "rdma-write", "rdma-read", "atomic")
     ways = kinds(PlanOptions("sim", ("barrier",), (8,), ranks=3, operations=operations))
     assert {operation for _, _, operation in ways} == {"send", "rdma-write"}
+    ways = kinds(PlanOptions("sim", ("exchange",), (8,), operations=operations))
+    assert {operation for name, _, operation in ways if name == "exchange"} == {
+        "send",
+        "rdma-write",
+    }
 
 
 def kinds(options: PlanOptions) -> set[tuple[str, int, str]]:
@@ -233,7 +247,7 @@ def test_all_names_what_the_four_methods_need() -> None:
 
 
 def test_the_loggp_assessment_takes_its_series_in_turn() -> None:
-    assert series_of("prtt", 8) == (
+    assert records_of("prtt", 8, 2)[0] == (
         SeriesRequest("prtt", 8, 1, 0),
         SeriesRequest("prtt", 8, 10, 0),
         SeriesRequest("prtt", 8, 10, "rtt"),
@@ -254,7 +268,7 @@ def test_a_transport_whose_sends_never_wait_is_not_asked_for_a_late_receiver() -
         "receive_overhead",
         "send_overhead",
     ]
-    alone = replace(request, series=series_of("late_receiver", 8))
+    alone = replace(request, series=records_of("late_receiver", 8, 2)[0])
     assert without_late_receiver(alone) == alone
 
 
@@ -297,3 +311,9 @@ def test_ladder_sizes_are_few_and_include_both_ends() -> None:
     assert len(sizes) == 5
     assert (sizes[0], sizes[-1]) == (1, 2**20)
     assert ladder_sizes((8, 4)) == (4, 8)
+
+
+def test_each_pattern_of_the_list_has_a_file_of_its_name_and_says_what_it_measures() -> None:
+    assert [pattern.name for pattern in all_patterns()] == list(PATTERNS)
+    assert all(pattern.measures for pattern in all_patterns())
+    assert find_pattern("noise") is None

@@ -8,7 +8,8 @@ from collections import Counter
 import pytest
 
 from chiplog.errors import CorruptFile, UsageError
-from chiplog.plan.assessment import records_of, rounds_of
+from chiplog.plan.assessment import records_of
+from chiplog.plan.patterns.all_pairs import rounds_of
 from chiplog.survey.job import ranks_of
 from chiplog.survey.plan import (
     ALONE,

@@ -7,7 +7,7 @@ from collections import Counter
 
 import pytest
 
-from chiplog.plan.assessment import rounds_of
+from chiplog.plan.patterns.all_pairs import rounds_of
 from chiplog.survey.rounds import rounds_by_leaf
 from chiplog.survey.settings import SETTINGS
 

@@ -8,6 +8,8 @@
 #include <type_traits>
 #include <vector>
 
+#include "chiplog/transport.hpp"
+
 namespace chiplog {
 
 // A transport or clock lists its abilities as
@@ -113,6 +115,15 @@ struct BeginsOperationsAtWait {
   static constexpr bool looks_provided_by = false;
 };
 
+// `exchange(peer, out, bytes, in, capacity_bytes)` sends and receives at once (see ExchangesMessages). A transport
+// without it must be able to post a send, receive, and wait for the send.
+struct Exchanges {
+  template <class T>
+  static constexpr bool provided_by = ExchangesMessages<T>;
+  template <class T>
+  static constexpr bool looks_provided_by = ExchangesMessages<T>;
+};
+
 // For a clock that counts ticks: its calibrated frequency, the error of that, and the frequency measured over all the
 // time since the calibration.
 struct MeasuresFrequency {
@@ -148,9 +159,10 @@ struct WaitsExactly {
 }  // namespace ability
 
 // All known abilities: a transport must not have a function of one of them without listing it.
-using AllAbilities = AbilityList<ability::Settles, ability::CarriesPayloads, ability::Flushes, ability::Counts,
-                                 ability::DescribesMpi, ability::SimulatesHosts, ability::BeginsOperationsAtWait,
-                                 ability::MeasuresFrequency, ability::RunsInVirtualTime, ability::WaitsExactly>;
+using AllAbilities =
+    AbilityList<ability::Settles, ability::CarriesPayloads, ability::Flushes, ability::Counts, ability::DescribesMpi,
+                ability::SimulatesHosts, ability::BeginsOperationsAtWait, ability::Exchanges,
+                ability::MeasuresFrequency, ability::RunsInVirtualTime, ability::WaitsExactly>;
 
 // True if T has the functions of every ability that it lists.
 template <class T>

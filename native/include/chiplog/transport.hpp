@@ -57,6 +57,30 @@ concept Messaging = requires(T transport, typename T::Buffer& buffer, Rank peer,
   { transport.recv(peer, buffer, bytes) } -> std::convertible_to<std::size_t>;
 };
 
+// A message to `peer` and one from it at the same time; returns the length of what came. Neither waits for the other: a
+// transport whose sends wait for room must receive meanwhile, or two ranks that both send would wait for each other.
+// It returns when `out` may be used again and the message is in `in`. Transports offer it where `exchange_messages`
+// can't do it, or where receives that are posted before the send do better (ability::Exchanges).
+template <class T>
+concept ExchangesMessages =
+    Messaging<T> && requires(T transport, typename T::Buffer& buffer, Rank peer, std::size_t bytes) {
+      { transport.exchange(peer, buffer, bytes, buffer, bytes) } -> std::convertible_to<std::size_t>;
+    };
+
+// The same for every transport. Returns the length in the type that the transport gives.
+template <Messaging T>
+auto exchange_messages(T& transport, Rank peer, typename T::Buffer& out, std::size_t bytes, typename T::Buffer& in,
+                       std::size_t capacity_bytes) {
+  if constexpr (ExchangesMessages<T>) {
+    return transport.exchange(peer, out, bytes, in, capacity_bytes);
+  } else {
+    transport.post_send(peer, out, bytes);
+    auto received = transport.recv(peer, in, capacity_bytes);
+    transport.wait_sends();
+    return received;
+  }
+}
+
 // The description of a transport. `declared_capabilities()` is constexpr and says what it can do with the best device
 // and options; `capabilities()` says what it can do here, which is never more.
 template <class T>

@@ -267,7 +267,8 @@ void Experiment::choose_batches() {
   for (std::size_t i = 0; leads() && i < setups_.size(); ++i) {
     const Batches batched = setups_[i].pattern->batches;
     if (batched == Batches::none) continue;
-    const double sample_ns = *std::min_element(samples_[i].durations_ns.begin(), samples_[i].durations_ns.end());
+    const double interval_ns = *std::min_element(samples_[i].durations_ns.begin(), samples_[i].durations_ns.end());
+    const double sample_ns = interval_ns / static_cast<double>(setups_[i].batch);
     const auto reach = [sample_ns](double shortest_ns, double most) {
       return std::min(std::ceil(shortest_ns / std::max(sample_ns, shortest_ns / max_batch)), most);
     };
@@ -275,16 +276,17 @@ void Experiment::choose_batches() {
     const double wanted = batched == Batches::posts
                               ? reach(shortest_post_ns, most_posted(setups_[i]))
                               : std::max(reach(shortest_other_ns, max_batch), reach(unseen_reads_ns, cheap));
-    batches[i] = std::max(batches[i], std::floor(wanted));
+    const auto multiple = static_cast<double>(setups_[i].pattern->batch_multiple);
+    batches[i] = std::max(batches[i], std::ceil(std::floor(wanted) / multiple) * multiple);
   }
   batches = agree(batches);
   for (std::size_t i = 0; i < setups_.size(); ++i) setups_[i].batch = static_cast<std::int64_t>(batches[i]);
 }
 
-// A series keeps one batch size throughout, so what was taken with batches of 1 has served its purpose.
+// A series keeps one batch size throughout, so what was taken with the smallest batches has served its purpose.
 void Experiment::warm_up_batched() {
   const bool batched = std::any_of(setups_.begin(), setups_.end(), [](const SeriesSetup& setup) {
-    return setup.pattern->batches != Batches::none && setup.batch > 1;
+    return setup.pattern->batches != Batches::none && setup.batch > setup.pattern->batch_multiple;
   });
   if (!batched) return;
   for (SeriesSamples& samples : samples_) samples.clear();

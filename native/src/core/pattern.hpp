@@ -100,6 +100,7 @@ struct Pattern {
   std::string_view direction;  // of its samples: round-trip, one-way or call
   Role timed_by = Role::client;
   Batches batches = Batches::none;
+  std::int64_t batch_multiple = 1;  // batches are multiples of this
   Delay delay = Delay::none;
   bool takes_trains = false;       // otherwise train is 1
   bool takes_peers = false;        // otherwise peers is 1

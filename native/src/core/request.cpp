@@ -344,7 +344,7 @@ SeriesSetup setup_of(const SeriesRequest& series, int ranks) {
           .message_bytes = series.message_bytes,
           .train = series.train,
           .delay_ns = series.delay_ns,
-          .batch = series.window,
+          .batch = series.window * series.pattern->batch_multiple,
           .peers = series.peers,
           .pairs = series.pairs,
           .ranks = ranks,

@@ -5,6 +5,7 @@
 #include "patterns/all_pairs.hpp"
 #include "patterns/alone.hpp"
 #include "patterns/barrier.hpp"
+#include "patterns/exchange.hpp"
 #include "patterns/flood.hpp"
 #include "patterns/late_receiver.hpp"
 #include "patterns/one_to_many.hpp"
@@ -29,6 +30,7 @@ using AllPatterns = PatternList<  //
     patterns::OneToManyList,      //
     patterns::Pairs,              //
     patterns::PairsOneWay,        //
+    patterns::Exchange,           //
     patterns::Barrier,            //
     patterns::AllPairs,           //
     patterns::AllPairsOneWay,     //

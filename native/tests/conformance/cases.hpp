@@ -204,6 +204,67 @@ void a_buffer_may_be_used_again_after_its_send(T& transport, Rank rank) {
   }
 }
 
+// Each rank sends `own_bytes` to the other and receives `peer_bytes` at the same time.
+template <Transport T>
+void exchange_filled(T& transport, Rank rank, typename T::Buffer& out, std::size_t own_bytes, typename T::Buffer& in,
+                     std::size_t peer_bytes, std::uint64_t salt) {
+  const auto own = static_cast<std::uint64_t>(rank);
+  fill_payload({out.data(), own_bytes}, 2 * salt + own);
+  const std::size_t received = exchange_messages(transport, 1 - rank, out, own_bytes, in, in.capacity());
+  require(received == peer_bytes, std::to_string(received) + " bytes arrived of " + std::to_string(peer_bytes));
+  const auto mismatch = find_mismatch(std::span(in.data(), peer_bytes), 2 * salt + 1 - own);
+  require(!mismatch, "message of " + std::to_string(peer_bytes) + " bytes: " + mismatch.value_or(""));
+  require(!find_mismatch(std::span(out.data(), own_bytes), 2 * salt + own), "what was sent has changed");
+}
+
+// The largest ones are longer than what lies between two ranks has room for.
+template <Transport T>
+void both_ranks_send_at_once(T& transport, Rank rank) {
+  constexpr std::size_t sizes[] = {0, 1, 56, 57, 1000, 4097, 70'000, 1'000'000, (std::size_t{16} << 20U) + 3};
+  const std::size_t largest = at_most(transport, sizes[std::size(sizes) - 1]);
+  auto out = transport.make_buffer(largest);
+  auto in = transport.make_buffer(largest);
+  std::uint64_t salt = 0;
+  for (const std::size_t size : sizes) {
+    const std::size_t bytes = at_most(transport, size);
+    for (int repetition = 0; repetition < 3; ++repetition) {
+      exchange_filled(transport, rank, out, bytes, in, bytes, ++salt);
+    }
+  }
+}
+
+template <Transport T>
+void messages_of_two_lengths_are_exchanged(T& transport, Rank rank) {
+  constexpr std::size_t pairs[][2] = {{0, 3'000'000}, {3'000'000, 1}, {50, 100'000}, {2'000'000, 3'000'000}, {9, 57}};
+  auto out = transport.make_buffer(3'000'000);
+  auto in = transport.make_buffer(3'000'000);
+  std::uint64_t salt = 0;
+  for (int repetition = 0; repetition < 3; ++repetition) {
+    for (const auto& pair : pairs) {
+      const std::size_t own_bytes = at_most(transport, pair[rank]);
+      exchange_filled(transport, rank, out, own_bytes, in, at_most(transport, pair[1 - rank]), ++salt);
+    }
+  }
+}
+
+// The peer is still in its exchange when the next message comes: that must wait for its receive.
+template <Transport T>
+void an_exchange_keeps_the_order_of_messages(T& transport, Rank rank) {
+  constexpr std::uint64_t count = 200;
+  constexpr std::size_t sizes[] = {8, 30'000, 0, 400'000};
+  auto out = transport.make_buffer(400'000);
+  auto in = transport.make_buffer(400'000);
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const std::size_t bytes = at_most(transport, sizes[i % std::size(sizes)]);
+    exchange_filled(transport, rank, out, bytes, in, bytes, i);
+    if (rank == 0) {
+      send_filled(transport, 1, out, bytes, 1000 + i);
+    } else {
+      expect_filled(transport, 0, in, in.capacity(), bytes, 1000 + i);
+    }
+  }
+}
+
 template <Transport T>
 void options_in_force_are_one_json_object(T& transport, Rank /*rank*/) {
   const std::string json = transport.options_json();
@@ -228,6 +289,24 @@ void a_message_longer_than_the_receive_is_truncated(T& transport, Rank rank, std
     return;
   }
   throw Violation("no Truncated for " + std::to_string(bytes) + " bytes in " + std::to_string(capacity_bytes));
+}
+
+// The other message arrives, or the loss of the rank that gave up is noticed.
+template <Transport T>
+void an_exchanged_message_longer_than_the_receive_is_truncated(T& transport, Rank rank) {
+  const std::size_t bytes = at_most(transport, std::size_t{16} << 20U);
+  auto out = transport.make_buffer(bytes);
+  auto in = transport.make_buffer(bytes);
+  try {
+    exchange_messages(transport, 1 - rank, out, rank == 0 ? bytes : 100, in, 100);
+  } catch (const Truncated&) {
+    if (rank == 1) return;
+    throw;
+  } catch (const PeerLost&) {
+    if (rank == 0) return;
+    throw;
+  }
+  require(rank == 0, "no Truncated for " + std::to_string(bytes) + " bytes in 100");
 }
 
 template <Transport T>
@@ -260,6 +339,9 @@ std::vector<Case<T>> lasting_cases() {
       {"as many sends as declared may be posted", as_many_sends_as_declared_may_be_posted<T>},
       {"short messages fit into longer receives", short_messages_fit_into_longer_receives<T>},
       {"a buffer may be used again after its send", a_buffer_may_be_used_again_after_its_send<T>},
+      {"both ranks send at once", both_ranks_send_at_once<T>},
+      {"messages of two lengths are exchanged", messages_of_two_lengths_are_exchanged<T>},
+      {"an exchange keeps the order of messages", an_exchange_keeps_the_order_of_messages<T>},
       {"options in force are one JSON object", options_in_force_are_one_json_object<T>},
   };
 }

@@ -110,7 +110,8 @@ def heading(series: Series) -> tuple[str, float]:
     if series.pattern in count:
         return f"median {count[series.pattern]}", 1.0
     per_message = " per message" if series.train > 1 else ""
-    return f"median {series.pattern.replace('_', ' ')}{per_message}", 1.0 / series.train
+    of = f", k = {series.pairs}" if series.pairs > 1 else ""
+    return f"median {series.pattern.replace('_', ' ')}{per_message}{of}", 1.0 / series.train
 
 
 def _quantity_of(series: Series) -> tuple[object, ...]:

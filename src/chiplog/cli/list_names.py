@@ -37,9 +37,9 @@ def _transports() -> Mapping[str, str]:
 
 
 def _patterns() -> Mapping[str, str]:
-    from chiplog.plan.assessment import MEANINGS
+    from chiplog.plan.patterns import all_patterns
 
-    return MEANINGS
+    return {pattern.name: pattern.measures for pattern in all_patterns()}
 
 
 def _operations() -> Mapping[str, str]:

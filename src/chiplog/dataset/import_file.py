@@ -30,7 +30,7 @@ from chiplog.dataset.importer import (
     Options,
     Source,
 )
-from chiplog.dataset.patterns import PATTERNS
+from chiplog.dataset.patterns import FILE_PATTERNS
 from chiplog.dataset.records import DIRECTIONS, SCHEMA
 from chiplog.dataset.run_file import write_run
 from chiplog.errors import CorruptFile, UsageError
@@ -65,7 +65,7 @@ def import_file(
     if kind not in IMPORTERS.names() and kind.lower() in {name.lower() for name in TOOLS}:
         raise UsageError(f"There is no importer for {kind}: {csv_advice()}.")
     importer = IMPORTERS.load(kind)
-    _among("--pattern", pattern, (*PATTERNS, *(set(COLLECTIVES) - set(PATTERNS))))
+    _among("--pattern", pattern, (*FILE_PATTERNS, *(set(COLLECTIVES) - set(FILE_PATTERNS))))
     _among("--direction", direction, tuple(name for name in DIRECTIONS if name != "call"))
     if ranks is not None and not importer.takes_ranks:
         raise UsageError(

@@ -9,10 +9,11 @@ from typing import Any
 from chiplog.dataset.oversubscription import oversubscription
 from chiplog.measure.c_library import c_library
 from chiplog.plan import PlanOptions, Request
-from chiplog.plan.assessment import PAIRS
+from chiplog.plan.patterns import find_pattern
 from chiplog.plan.request import SeriesRequest
 
 Header = Mapping[str, Any]
+
 LAUNCHER = "launcher"
 """The placement of ranks that their launcher gave CPUs of their own."""
 NOT_BY_THE_LAUNCHER = (
@@ -34,8 +35,13 @@ def between_groups(request: Request, header: Header, *, every: bool) -> Request:
     return replace(request, series=tuple(series))
 
 
+def _is_over_pairs(pattern: str) -> bool:
+    facts = find_pattern(pattern)
+    return facts is not None and facts.is_over_pairs
+
+
 def _between(asked: SeriesRequest, groups: list[dict[str, Any]]) -> Iterator[SeriesRequest]:
-    if asked.pattern != PAIRS:
+    if not _is_over_pairs(asked.pattern):
         yield asked
         return
     for group in groups:
@@ -73,7 +79,11 @@ def _notes(header: Header, options: PlanOptions) -> Iterator[dict[str, Any]]:
             "remedy": NOT_BY_THE_LAUNCHER if header.get("placement") == LAUNCHER else MORE_SOCKETS,
         }
     pairs = max((group["pairs"] for group in header.get("pair_groups", ())), default=None)
-    if PAIRS in options.patterns and pairs is not None and pairs < options.ranks // 2:
+    if (
+        any(map(_is_over_pairs, options.patterns))
+        and pairs is not None
+        and pairs < options.ranks // 2
+    ):
         yield {
             "fact": "no two groups of ranks have half of the ranks each, so there are fewer pairs",
             "number": pairs,

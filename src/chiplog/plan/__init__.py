@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from chiplog.plan.assessment import PATTERNS, parse_patterns
+from chiplog.dataset.patterns import PATTERNS
+from chiplog.plan.assessment import parse_patterns
 from chiplog.plan.cost import PlanCost
 from chiplog.plan.plan import DEFAULT_SIZES, GRID, WARM_UP, Plan, PlanOptions, make_plan
 from chiplog.plan.request import Request, SeriesRequest, StopRule

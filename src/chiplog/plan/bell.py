@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from chiplog.dataset.series import Dataset
-from chiplog.plan.assessment import train_length
+from chiplog.plan.patterns.trains import train_length
 from chiplog.plan.request import Request, SeriesRequest, StopRule
 
 BELL = "bell"

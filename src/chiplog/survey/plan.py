@@ -9,8 +9,8 @@ from typing import Final
 
 from chiplog.counts import MOST, MOST_RANKS, seed_within, within
 from chiplog.errors import CorruptFile, UsageError
-from chiplog.plan.assessment import all_pairs_round, rounds_of
 from chiplog.plan.cost import Nominal, nominal_of
+from chiplog.plan.patterns.all_pairs import all_pairs_round, rounds_of
 from chiplog.plan.request import ONE_WAY, Request, SeriesRequest, StopRule
 from chiplog.plan.sizes import MAX_MESSAGE_BYTES
 from chiplog.survey.rounds import Pairs, rounds_by_leaf

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from chiplog.plan.assessment import rounds_of
+from chiplog.plan.patterns.all_pairs import rounds_of
 from chiplog.survey.settings import SETTINGS
 
 Pairs = tuple[tuple[int, int], ...]

@@ -25,6 +25,9 @@ class PlainMessages : public View<T> {
   auto recv(Rank peer, Buffer& buffer, std::size_t capacity_bytes) {
     return this->transport_.recv(peer, buffer, capacity_bytes);
   }
+  auto exchange(Rank peer, Buffer& out, std::size_t bytes, Buffer& in, std::size_t capacity_bytes) {
+    return exchange_messages(this->transport_, peer, out, bytes, in, capacity_bytes);
+  }
   [[nodiscard]] std::span<std::byte> landed(Rank /*peer*/, Buffer& buffer, std::size_t bytes) {
     return {buffer.data(), bytes};
   }

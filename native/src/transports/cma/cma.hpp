@@ -25,6 +25,21 @@ struct CmaOptions {
   std::size_t eager_bytes = 4096;
 };
 
+namespace cma {
+
+// Copies a message that stays with its sender from there.
+struct Fetch {
+  const Process& sender;
+
+  void operator()(const std::byte* directions, std::byte* to, std::size_t bytes) const {
+    Address address = 0;
+    std::memcpy(&address, directions, sizeof address);
+    read(sender, address, to, bytes);
+  }
+};
+
+}  // namespace cma
+
 // A message of up to `eager_bytes` goes as shm's do. Of a longer one the sender tells by the same flags where it is;
 // the receiver copies it from there by process_vm_readv and says that it has (a rendezvous). So such a send returns
 // when the message has been received, and two ranks that both send one before either receives wait for each other until
@@ -35,7 +50,7 @@ class CmaTransport {
   using Buffer = AlignedBuffer<0>;
   using Window = cma::Window;
   using Transfer = chiplog::Transfer<Buffer, Window>;
-  using Abilities = AbilityList<>;
+  using Abilities = AbilityList<ability::Exchanges>;
   static constexpr std::string_view name = "cma";
   static constexpr std::size_t max_posted_sends = 1024;
   static constexpr std::size_t max_posted_operations = 1024;
@@ -67,12 +82,16 @@ class CmaTransport {
     announced_to_.wait_for_each([this](Rank peer) { channels_.to(peer).wait_until_fetched(); });
   }
   std::size_t recv(Rank peer, Buffer& buffer, std::size_t capacity_bytes) {
-    const auto fetch = [this, peer](const std::byte* directions, std::byte* to, std::size_t bytes) {
-      cma::Address address = 0;
-      std::memcpy(&address, directions, sizeof address);
-      cma::read(process_of(peer), address, to, bytes);
-    };
-    return channels_.from(peer).recv(buffer.data(), capacity_bytes, channels_.to(peer), fetch);
+    return channels_.from(peer).recv(buffer.data(), capacity_bytes, channels_.to(peer), cma::Fetch{process_of(peer)});
+  }
+  std::size_t exchange(Rank peer, Buffer& out, std::size_t bytes, Buffer& in, std::size_t capacity_bytes) {
+    if (bytes <= options_.eager_bytes) {
+      return channels_.exchange(peer, out.data(), bytes, in.data(), capacity_bytes, cma::Fetch{process_of(peer)});
+    }
+    channels_.to(peer).announce_to_fetch(out.data(), bytes);
+    const std::size_t received_bytes = recv(peer, in, capacity_bytes);
+    channels_.to(peer).wait_until_fetched();
+    return received_bytes;
   }
 
   [[nodiscard]] Window make_window(std::size_t bytes) const { return {*bootstrap_, bytes}; }

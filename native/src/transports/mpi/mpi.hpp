@@ -1,5 +1,5 @@
-// MPI: MPI_Send, MPI_Isend and MPI_Recv on a communicator of its own, and one-sided operations where they are asked
-// for.
+// MPI: MPI_Send, MPI_Isend, MPI_Recv and MPI_Sendrecv on a communicator of its own, and one-sided operations where they
+// are asked for.
 #pragma once
 
 #include <mpi.h>
@@ -38,9 +38,9 @@ class MpiTransport : public MpiOneSided {
  public:
   using Buffer = MpiBuffer;
 #if defined(CHIPLOG_SMPI)
-  using Abilities = AbilityList<ability::DescribesMpi, ability::SimulatesHosts>;
+  using Abilities = AbilityList<ability::DescribesMpi, ability::SimulatesHosts, ability::Exchanges>;
 #else
-  using Abilities = AbilityList<ability::DescribesMpi, ability::BeginsOperationsAtWait>;
+  using Abilities = AbilityList<ability::DescribesMpi, ability::BeginsOperationsAtWait, ability::Exchanges>;
 #endif
   static constexpr std::string_view name = "mpi";
   static constexpr std::size_t max_posted_sends = 1024;
@@ -109,6 +109,16 @@ class MpiTransport : public MpiOneSided {
     }
   }
   void drop_list();
+
+  MpiReceived exchange(Rank peer, Buffer& out, std::size_t bytes, Buffer& in, std::size_t capacity_bytes) {
+    MPI_Status status;
+    const int code = MPI_Sendrecv(out.data(), static_cast<int>(bytes), MPI_BYTE, peer, tag, in.data(),
+                                  static_cast<int>(capacity_bytes), MPI_BYTE, peer, tag, communicator_.get(), &status);
+    if (code != MPI_SUCCESS) [[unlikely]] {
+      throw_mpi_error(code, "MPI_Sendrecv", peer);
+    }
+    return MpiReceived(status);
+  }
 
   MpiReceived recv(Rank peer, Buffer& buffer, std::size_t capacity_bytes) {
     MPI_Status status;

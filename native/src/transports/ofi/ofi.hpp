@@ -30,7 +30,7 @@ class OfiTransport {
   using Window = ofi::OfiWindow;
   using Transfer = chiplog::Transfer<Buffer, Window>;
   using WordTransfer = chiplog::WordTransfer<Buffer, Window>;
-  using Abilities = AbilityList<>;
+  using Abilities = AbilityList<ability::Exchanges>;
   static constexpr std::string_view name = "ofi";
   static constexpr std::size_t max_posted_sends = 1024;
   static constexpr std::size_t max_posted_operations = 1024;
@@ -72,18 +72,19 @@ class OfiTransport {
   void wait_sends() { wait_operations(); }
 
   std::size_t recv(Rank peer, Buffer& buffer, std::size_t capacity_bytes) {
-    completions_.expect(peer);
-    submit(peer, [&] { return start_receive(peer, buffer, capacity_bytes); });
-    const ofi::Slot& slot = completions_.receive();
-    await(peer, [&] {
-      poll([&] { completions_.poll_receives(); });
-      return slot.done;
-    });
-    if (completions_.received_bytes() > capacity_bytes) [[unlikely]] {
-      failed_ = true;
-      throw_truncated(peer, completions_.received_bytes(), capacity_bytes);
+    post_receive(peer, buffer, capacity_bytes);
+    return finish_receive(peer, capacity_bytes);
+  }
+  std::size_t exchange(Rank peer, Buffer& out, std::size_t bytes, Buffer& in, std::size_t capacity_bytes) {
+    post_receive(peer, in, capacity_bytes);
+    if (bytes <= inject_bytes_) {
+      post_send_inline(peer, out, bytes);
+    } else {
+      post_send(peer, out, bytes);
     }
-    return completions_.received_bytes();
+    const std::size_t received_bytes = finish_receive(peer, capacity_bytes);
+    wait_sends();
+    return received_bytes;
   }
 
   void post_write(const Transfer& transfer) { post(one_sided(Kind::write, transfer, take_slot(transfer.peer))); }
@@ -141,6 +142,23 @@ class OfiTransport {
     slot.peer = peer;
     slot.done = false;
     return &slot;
+  }
+
+  void post_receive(Rank source, Buffer& buffer, std::size_t capacity_bytes) {
+    completions_.expect(source);
+    submit(source, [&] { return start_receive(source, buffer, capacity_bytes); });
+  }
+  std::size_t finish_receive(Rank peer, std::size_t capacity_bytes) {
+    const ofi::Slot& slot = completions_.receive();
+    await(peer, [&] {
+      poll([&] { completions_.poll_receives(); });
+      return slot.done;
+    });
+    if (completions_.received_bytes() > capacity_bytes) [[unlikely]] {
+      failed_ = true;
+      throw_truncated(peer, completions_.received_bytes(), capacity_bytes);
+    }
+    return completions_.received_bytes();
   }
 
   ssize_t start_receive(Rank source, Buffer& buffer, std::size_t capacity_bytes) {

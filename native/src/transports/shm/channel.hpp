@@ -105,6 +105,18 @@ class Sender {
     }
   }
 
+  // Puts the next part of a message of more than `inline_bytes` into the ring, if there is room for it now; `done`
+  // bytes of it are there already. Returns how many are there then.
+  std::size_t send_more(const std::byte* from, std::size_t bytes, std::size_t done) {
+    const std::size_t chunk = std::min(bytes - done, chunk_bytes_);
+    if (!has_room(chunk) || (done == 0 && !has_slot())) {
+      throw_if_given_up();
+      return done;
+    }
+    put_chunk(from, bytes, done, chunk);
+    return done + chunk;
+  }
+
   // Announces a message of `bytes` that stays where it is. `directions`, of at most `inline_bytes`, tell the receiver
   // how to fetch it; `wait_until_fetched` waits for that.
   template <class Directions>
@@ -127,39 +139,50 @@ class Sender {
   }
 
  private:
-  // The sender announces the message with its first chunk. `ring_written` tells the receiver of the other chunks.
   [[gnu::noinline]] void send_through_ring(const std::byte* from, std::size_t bytes) {
-    std::size_t chunk = std::min(bytes, chunk_bytes_);
-    wait_for_ring(chunk);
-    ring_.copy_in(written_, from, chunk);
-    written_ += chunk;
-    channel_->slots[sent_ % slot_count].announcement.store(announce(sent_, bytes), std::memory_order_release);
-    ++sent_;
-    for (std::size_t done = chunk; done < bytes; done += chunk) {
+    std::size_t chunk = 0;
+    for (std::size_t done = 0; done < bytes; done += chunk) {
       chunk = std::min(bytes - done, chunk_bytes_);
-      wait_for_ring(chunk);
-      ring_.copy_in(written_, from + done, chunk);
-      written_ += chunk;
+      wait_for_room(chunk);
+      put_chunk(from, bytes, done, chunk);
+    }
+  }
+
+  // The sender announces the message with its first chunk. `ring_written` tells the receiver of the other chunks.
+  void put_chunk(const std::byte* from, std::size_t bytes, std::size_t done, std::size_t chunk) {
+    ring_.copy_in(written_, from + done, chunk);
+    written_ += chunk;
+    if (done == 0) {
+      channel_->slots[sent_ % slot_count].announcement.store(announce(sent_, bytes), std::memory_order_release);
+      ++sent_;
+    } else {
       channel_->ring_written.store(written_, std::memory_order_release);
     }
+    if (done + chunk < bytes) return;
     written_ = next_line(written_);
     ring_.fetch_for_writing_at(written_, std::min(bytes, fetched_ahead_bytes));
   }
 
-  void wait_for_ring(std::size_t bytes) {
+  // These look at what the receiver has read only where what they saw last is not enough.
+  [[nodiscard]] bool has_room(std::size_t bytes) {
+    if (written_ + bytes - ring_read_ <= ring_bytes_) return true;
+    ring_read_ = channel_->ring_read.load(std::memory_order_acquire);
+    return written_ + bytes - ring_read_ <= ring_bytes_;
+  }
+  [[nodiscard]] bool has_slot() {
+    if (sent_ - slots_read_ < slot_count) return true;
+    slots_read_ = channel_->slots_read.load(std::memory_order_acquire);
+    return sent_ - slots_read_ < slot_count;
+  }
+
+  void wait_for_room(std::size_t bytes) {
     if (written_ + bytes - ring_read_ <= ring_bytes_) return;
-    watch_->wait(peer_, [&] {
-      ring_read_ = channel_->ring_read.load(std::memory_order_acquire);
-      return written_ + bytes - ring_read_ <= ring_bytes_ || has_given_up();
-    });
+    watch_->wait(peer_, [&] { return has_room(bytes) || has_given_up(); });
     throw_if_given_up();
   }
 
   [[gnu::noinline]] void wait_for_slot() {
-    watch_->wait(peer_, [&] {
-      slots_read_ = channel_->slots_read.load(std::memory_order_acquire);
-      return sent_ - slots_read_ < slot_count || has_given_up();
-    });
+    watch_->wait(peer_, [&] { return has_slot() || has_given_up(); });
     throw_if_given_up();
   }
 
@@ -185,6 +208,16 @@ class Sender {
   Rank peer_;
 };
 
+// A message that is received part by part.
+struct IncomingMessage {
+  std::byte* to = nullptr;
+  std::size_t capacity_bytes = 0;
+  std::size_t bytes = 0;
+  std::size_t done_bytes = 0;
+  bool has_begun = false;
+  bool is_whole = false;
+};
+
 class Receiver {
  public:
   Receiver(Channel& channel, std::size_t ring_bytes, Rank peer, Watch& watch)
@@ -207,12 +240,7 @@ class Receiver {
     const std::uint64_t announcement = await_announcement(slot);
     const auto bytes = static_cast<std::size_t>(announcement & length_mask);
     if (bytes > capacity_bytes) [[unlikely]] {
-      if constexpr (!std::is_same_v<Fetch, NothingToFetch>) {
-        if ((bytes & stays_with_sender) != 0) {
-          return fetch_message(slot, to, bytes & ~stays_with_sender, capacity_bytes, fetch);
-        }
-      }
-      give_up(bytes, capacity_bytes);
+      return fetch_or_give_up(slot, to, bytes, capacity_bytes, fetch);
     }
     if (bytes <= inline_bytes) [[likely]] {
       back.prepare();
@@ -224,8 +252,62 @@ class Receiver {
     return bytes;
   }
 
- private:
+  // Takes the next part of a message if it is there now. Returns whether there was any.
+  template <class Fetch>
+  bool receive_more(IncomingMessage& message, Fetch fetch) {
+    if (!message.has_begun) return begin(message, fetch);
+    const std::size_t chunk = std::min(message.bytes - message.done_bytes, chunk_bytes_);
+    if (channel_->ring_written.load(std::memory_order_acquire) < read_ + chunk) return false;
+    take_chunk(message, chunk);
+    return true;
+  }
+
   struct NothingToFetch {};
+
+ private:
+  // A message longer than there is room for, or one that stays with its sender.
+  template <class Fetch>
+  std::size_t fetch_or_give_up(const Slot& slot, std::byte* to, std::size_t bytes, std::size_t capacity_bytes,
+                               Fetch fetch) {
+    if constexpr (!std::is_same_v<Fetch, NothingToFetch>) {
+      if ((bytes & stays_with_sender) != 0) {
+        return fetch_message(slot, to, bytes & ~stays_with_sender, capacity_bytes, fetch);
+      }
+    }
+    give_up(bytes, capacity_bytes);
+  }
+
+  template <class Fetch>
+  bool begin(IncomingMessage& message, Fetch fetch) {
+    const Slot& slot = channel_->slots[received_ % slot_count];
+    const std::uint64_t announcement = slot.announcement.load(std::memory_order_acquire);
+    if ((announcement ^ announce(received_, 0)) > length_mask) return false;
+    message.has_begun = true;
+    message.bytes = static_cast<std::size_t>(announcement & length_mask);
+    if (message.bytes > message.capacity_bytes) {
+      message.bytes = fetch_or_give_up(slot, message.to, message.bytes, message.capacity_bytes, fetch);
+      message.is_whole = true;
+    } else if (message.bytes <= inline_bytes) {
+      copy_small(message.to, slot.payload, message.bytes);
+      take_slot();
+      message.is_whole = true;
+    } else {
+      take_chunk(message, std::min(message.bytes, chunk_bytes_));
+    }
+    return true;
+  }
+
+  void take_chunk(IncomingMessage& message, std::size_t chunk) {
+    ring_.copy_out(message.to + message.done_bytes, read_, chunk);
+    read_ += chunk;
+    message.done_bytes += chunk;
+    message.is_whole = message.done_bytes == message.bytes;
+    if (message.is_whole) {
+      read_ = next_line(read_);
+      take_slot();
+    }
+    report_ring();
+  }
 
   void take_slot() {
     if (++received_ % slots_between_reports == 0) channel_->slots_read.store(received_, std::memory_order_release);

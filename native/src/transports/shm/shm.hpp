@@ -20,14 +20,15 @@ struct ShmOptions {
 };
 
 // `send` returns when the message is in the ring; one longer than the ring has room for waits for its receive, so two
-// ranks that both send such messages before either receives wait for each other until the time limit.
+// ranks that both send such messages before either receives wait for each other until the time limit; `exchange`
+// receives meanwhile.
 class ShmTransport {
  public:
   using Buffer = AlignedBuffer<0>;
   using Window = shm::Window;
   using Transfer = chiplog::Transfer<Buffer, Window>;
   using WordTransfer = chiplog::WordTransfer<Buffer, Window>;
-  using Abilities = AbilityList<>;
+  using Abilities = AbilityList<ability::Exchanges>;
   static constexpr std::string_view name = "shm";
   static constexpr std::size_t max_posted_sends = 1024;
   static constexpr std::size_t max_posted_operations = 1024;
@@ -51,6 +52,9 @@ class ShmTransport {
   void wait_sends() {}
   std::size_t recv(Rank peer, Buffer& buffer, std::size_t capacity_bytes) {
     return channels_.from(peer).recv(buffer.data(), capacity_bytes, channels_.to(peer));
+  }
+  std::size_t exchange(Rank peer, Buffer& out, std::size_t bytes, Buffer& in, std::size_t capacity_bytes) {
+    return channels_.exchange(peer, out.data(), bytes, in.data(), capacity_bytes, shm::Receiver::NothingToFetch{});
   }
 
   // One-sided operations are the processor's own loads, stores and atomic instructions; they are complete when they

@@ -289,18 +289,21 @@ Picoseconds Network::idle_at() {
 }
 
 void Network::settle(Rank rank, int parties) {
-  Process& self = process(rank);
-  self.settled = false;
-  settling_.push_back(rank);
-  if (settling_.size() < static_cast<std::size_t>(parties)) {
-    fibers_.wait_until([&] { return self.settled; });
-    return;
+  std::vector<Rank> settled{rank};
+  if (parties > 1) {
+    process(rank).settled = false;
+    settling_.push_back(rank);
+    if (settling_.size() < static_cast<std::size_t>(parties)) {
+      fibers_.wait_until([&] { return process(rank).settled; });
+      return;
+    }
+    settled = std::exchange(settling_, {});
+    ++meetings_;
   }
   fibers_.wait_until([&] { return nodes_are_idle(); });
   Picoseconds begin = idle_at();
-  for (const Rank party : settling_) begin = std::max(begin, now(party));
-  if (parties > 1) ++meetings_;
-  for (const Rank party : std::exchange(settling_, {})) {
+  for (const Rank party : settled) begin = std::max(begin, now(party));
+  for (const Rank party : settled) {
     Process& one = process(party);
     one.cpu = one.ready_since = begin;
     one.settled = true;

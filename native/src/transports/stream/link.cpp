@@ -1,9 +1,11 @@
 #include "transports/stream/link.hpp"
 
+#include <poll.h>
 #include <sys/time.h>
 
 #include <cerrno>
 #include <cstring>
+#include <limits>
 #include <utility>
 
 #include "chiplog/error.hpp"
@@ -56,10 +58,24 @@ std::size_t Link::finish_recv(std::byte* frame, std::size_t capacity_bytes, ssiz
   } else {
     got = first_received(first_got);
   }
+  return complete_frame(frame, capacity_bytes, got);
+}
+
+std::size_t Link::complete_frame(std::byte* frame, std::size_t capacity_bytes, std::size_t got) {
   if (got < header_bytes) {
     const std::size_t most = std::min(header_bytes + capacity_bytes, stash_bytes);
     got += receive_at_least(frame + got, header_bytes - got, most - got);
   }
+  const std::size_t frame_bytes = length_of_frame(frame, capacity_bytes);
+  if (got < frame_bytes) {
+    receive_at_least(frame + got, frame_bytes - got, frame_bytes - got);
+  } else if (got > frame_bytes) {
+    stash(frame + frame_bytes, got - frame_bytes);
+  }
+  return frame_bytes - header_bytes;
+}
+
+std::size_t Link::length_of_frame(const std::byte* frame, std::size_t capacity_bytes) {
   const auto payload_bytes = payload_bytes_of(load_header(frame));
   if (!payload_bytes) {
     fd_.reset();
@@ -69,13 +85,61 @@ std::size_t Link::finish_recv(std::byte* frame, std::size_t capacity_bytes, ssiz
     fd_.reset();
     throw_truncated(peer_, *payload_bytes, capacity_bytes);
   }
-  const std::size_t frame_bytes = header_bytes + *payload_bytes;
-  if (got < frame_bytes) {
-    receive_at_least(frame + got, frame_bytes - got, frame_bytes - got);
-  } else if (got > frame_bytes) {
-    stash(frame + frame_bytes, got - frame_bytes);
+  return header_bytes + *payload_bytes;
+}
+
+// Both ends send before either receives all, so what has come is taken while the kernel has no room for more.
+std::size_t Link::finish_exchange(const std::byte* out, std::size_t frame_bytes, ssize_t first_sent, std::byte* in,
+                                  std::size_t capacity_bytes) {
+  if (first_sent < 0) throw_if_broken(errno);
+  std::size_t sent = first_sent > 0 ? static_cast<std::size_t>(first_sent) : 0;
+  std::size_t got = stashed_ > 0 ? take_stashed(in, header_bytes + capacity_bytes) : 0;
+  Wait wait(policy_);
+  while (sent < frame_bytes) {
+    const std::size_t room = room_in_frame(in, capacity_bytes, got);
+    const std::size_t received = room > 0 ? receive_some(in + got, room) : 0;
+    const std::size_t taken = send_some(out + sent, frame_bytes - sent);
+    got += received;
+    sent += taken;
+    if (received + taken > 0) {
+      wait.begin_again();
+    } else {
+      wait_for_either(room > 0, wait);
+    }
   }
-  return *payload_bytes;
+  return got > 0 ? complete_frame(in, capacity_bytes, got) : recv(in, capacity_bytes);
+}
+
+std::size_t Link::room_in_frame(const std::byte* frame, std::size_t capacity_bytes, std::size_t got) {
+  if (got < header_bytes) return std::min(header_bytes + capacity_bytes, stash_bytes) - got;
+  const std::size_t frame_bytes = length_of_frame(frame, capacity_bytes);
+  return frame_bytes - std::min(got, frame_bytes);
+}
+
+std::size_t Link::send_some(const std::byte* from, std::size_t bytes) {
+  const ssize_t sent = ::send(fd_.get(), from, bytes, send_flags_ | MSG_DONTWAIT);
+  if (sent >= 0) return static_cast<std::size_t>(sent);
+  throw_if_broken(errno);
+  return 0;
+}
+
+std::size_t Link::receive_some(std::byte* to, std::size_t most_bytes) {
+  const ssize_t got = ::recv(fd_.get(), to, most_bytes, MSG_DONTWAIT);
+  if (got == 0) fail_closed();
+  if (got > 0) return static_cast<std::size_t>(got);
+  throw_if_broken(errno);
+  return 0;
+}
+
+void Link::wait_for_either(bool receives, Wait& wait) {
+  if (waiting_ == Waiting::busy) {
+    if (wait.is_rest_due() && wait.rest() && wait.is_late()) fail_late();
+    return;
+  }
+  pollfd both{fd_.get(), static_cast<short>(receives ? POLLIN | POLLOUT : POLLOUT), 0};
+  const auto limit = std::chrono::ceil<std::chrono::milliseconds>(policy_.time_limit).count();
+  const int ready = poll(&both, 1, static_cast<int>(std::min<std::int64_t>(limit, std::numeric_limits<int>::max())));
+  if (ready == 0) fail_late();
 }
 
 std::size_t Link::first_received(ssize_t got) {
@@ -124,17 +188,24 @@ void Link::stash(const std::byte* from, std::size_t bytes) {
 
 void Link::wait_or_throw(Wait& wait) {
   const int error = errno;
-  if (!fd_.open()) throw_disconnected(peer_);
+  throw_if_broken(error);
   if (error == EINTR) return;
-  if (error == ECONNRESET || error == EPIPE) fail_closed();
-  if (error != EAGAIN && error != EWOULDBLOCK && error != ETIMEDOUT) {
-    fd_.reset();
-    throw_unreachable(peer_, error);
-  }
   if (waiting_ == Waiting::busy && error != ETIMEDOUT) {
     if (!wait.is_rest_due()) return;
     if (!wait.rest() || !wait.is_late()) return;
   }
+  fail_late();
+}
+
+void Link::throw_if_broken(int error) {
+  if (!fd_.open()) throw_disconnected(peer_);
+  if (error == EINTR || error == EAGAIN || error == EWOULDBLOCK || error == ETIMEDOUT) return;
+  if (error == ECONNRESET || error == EPIPE) fail_closed();
+  fd_.reset();
+  throw_unreachable(peer_, error);
+}
+
+void Link::fail_late() {
   fd_.reset();
   throw_timed_out(peer_, policy_.time_limit);
 }

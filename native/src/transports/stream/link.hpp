@@ -47,18 +47,44 @@ class Link {
     return finish_recv(frame, capacity_bytes, got);
   }
 
+  // Sends and receives at the same time. Returns the length of what came.
+  std::size_t exchange(std::byte* out, std::size_t payload_bytes, std::byte* in, std::size_t capacity_bytes) {
+    store_header(out, payload_bytes);
+    const std::size_t frame_bytes = header_bytes + payload_bytes;
+    const ssize_t sent = ::send(fd_.get(), out, frame_bytes, send_flags_ | MSG_DONTWAIT);
+    if (sent == static_cast<ssize_t>(frame_bytes)) [[likely]] {
+      return recv(in, capacity_bytes);
+    }
+    return finish_exchange(out, frame_bytes, sent, in, capacity_bytes);
+  }
+
  private:
   // A first read never takes more than can be stashed: it may hold the beginning of later messages.
   static constexpr std::size_t stash_bytes = 65536;
 
   void finish_send(const std::byte* frame, std::size_t frame_bytes, ssize_t sent);
   std::size_t finish_recv(std::byte* frame, std::size_t capacity_bytes, ssize_t first_got);
+  // Receives the rest of a frame of which `got` bytes are there.
+  std::size_t complete_frame(std::byte* frame, std::size_t capacity_bytes, std::size_t got);
+  std::size_t finish_exchange(const std::byte* out, std::size_t frame_bytes, ssize_t sent, std::byte* in,
+                              std::size_t capacity_bytes);
+  // The length by its header, which is there. Throws where it is no header, or of more than `capacity_bytes`.
+  [[nodiscard]] std::size_t length_of_frame(const std::byte* frame, std::size_t capacity_bytes);
+  // The bytes that a read may add to a frame of which `got` are there; none where it is whole.
+  [[nodiscard]] std::size_t room_in_frame(const std::byte* frame, std::size_t capacity_bytes, std::size_t got);
+  // Moves what can be moved now. Each returns the number of bytes, 0 if none can.
+  std::size_t send_some(const std::byte* from, std::size_t bytes);
+  std::size_t receive_some(std::byte* to, std::size_t most_bytes);
+  void wait_for_either(bool receives, Wait& wait);
   std::size_t first_received(ssize_t got);
   std::size_t receive_at_least(std::byte* to, std::size_t least_bytes, std::size_t most_bytes);
   std::size_t take_stashed(std::byte* to, std::size_t most_bytes);
   void stash(const std::byte* from, std::size_t bytes);
   // After a call that failed: returns if it is to be repeated, throws otherwise.
   void wait_or_throw(Wait& wait);
+  // After a call that failed: throws unless it failed only because it would have had to wait.
+  void throw_if_broken(int error);
+  [[noreturn]] void fail_late();
   [[noreturn]] void fail_closed();
 
   FileDescriptor fd_;

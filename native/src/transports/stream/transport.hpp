@@ -17,12 +17,13 @@ namespace chiplog::stream {
 // `Medium` has a `name`, `max_posted_sends` and `capabilities()`.
 //
 // `send` returns when the kernel has taken the message; it blocks while the kernel's buffers are full. Two ranks that
-// both send more than those hold before either receives wait for each other until the time limit.
+// both send more than those hold before either receives wait for each other until the time limit; `exchange` receives
+// meanwhile.
 template <class Medium>
 class StreamTransport {
  public:
   using Buffer = AlignedBuffer<header_bytes>;
-  using Abilities = AbilityList<>;
+  using Abilities = AbilityList<ability::Exchanges>;
   static constexpr std::string_view name = Medium::name;
   static constexpr std::size_t max_posted_sends = Medium::max_posted_sends;
 
@@ -46,6 +47,9 @@ class StreamTransport {
   void wait_sends() {}
   std::size_t recv(Rank peer, Buffer& buffer, std::size_t capacity_bytes) {
     return link(peer).recv(buffer.frame(), capacity_bytes);
+  }
+  std::size_t exchange(Rank peer, Buffer& out, std::size_t bytes, Buffer& in, std::size_t capacity_bytes) {
+    return link(peer).exchange(out.frame(), bytes, in.frame(), capacity_bytes);
   }
 
  private:

@@ -29,7 +29,7 @@ class UcxTransport {
   using Window = UcxWindow;
   using Transfer = chiplog::Transfer<Buffer, Window>;
   using WordTransfer = chiplog::WordTransfer<Buffer, Window>;
-  using Abilities = AbilityList<>;
+  using Abilities = AbilityList<ability::Exchanges>;
   static constexpr std::string_view name = "ucx";
   static constexpr std::size_t max_posted_sends = ucx::Pending::capacity;
   static constexpr std::size_t max_posted_operations = ucx::Pending::capacity;
@@ -68,6 +68,13 @@ class UcxTransport {
   void wait_sends() { finish_all(sends_); }
   std::size_t recv(Rank peer, Buffer& buffer, std::size_t capacity_bytes) {
     return receive(peer, buffer, capacity_bytes, static_cast<ucp_tag_t>(peer));
+  }
+  std::size_t exchange(Rank peer, Buffer& out, std::size_t bytes, Buffer& in, std::size_t capacity_bytes) {
+    void* receiving = start_receive(peer, in, capacity_bytes, static_cast<ucp_tag_t>(peer));
+    post_send(peer, out, bytes);
+    const std::size_t received_bytes = finish_receive(receiving, peer);
+    wait_sends();
+    return received_bytes;
   }
 
   // UCX may let writes overtake each other unless there is a fence between them.
@@ -124,10 +131,16 @@ class UcxTransport {
   }
 
   std::size_t receive(Rank peer, Buffer& buffer, std::size_t capacity_bytes, ucp_tag_t tag) {
+    return finish_receive(start_receive(peer, buffer, capacity_bytes, tag), peer);
+  }
+  void* start_receive(Rank peer, Buffer& buffer, std::size_t capacity_bytes, ucp_tag_t tag) {
     void* request = ucx_.tag_recv_nbx(worker_, buffer.data(), capacity_bytes, tag, whole_tag, &receiving_);
     if (UCS_PTR_IS_ERR(request)) [[unlikely]] {
       throw_failed(UCS_PTR_STATUS(request), peer);
     }
+    return request;
+  }
+  std::size_t finish_receive(void* request, Rank peer) {
     ucp_tag_recv_info_t received{};
     const ucs_status_t status = wait_for(request, peer, [&] { return ucx_.tag_recv_request_test(request, &received); });
     if (status != UCS_OK) [[unlikely]] {

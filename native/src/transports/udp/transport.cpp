@@ -34,14 +34,34 @@ std::vector<Counter> UdpTransport::counters() const {
           {"resent", counted.resent}};
 }
 
-void UdpTransport::wait_for_room(udp::Link& to, std::size_t payload_bytes) {
+std::size_t UdpTransport::exchange(Rank peer, Buffer& out, std::size_t bytes, Buffer& in, std::size_t capacity_bytes) {
+  udp::Link& both = link(peer);
+  udp::Assembly message{in.data(), capacity_bytes};
+  bool is_whole = false;
+  shared_->pacer.before_message();
+  std::size_t sent = 0;
+  do {
+    const std::size_t part_bytes = std::min(bytes - sent, both.max_payload_bytes());
+    if (!both.has_room(part_bytes)) is_whole |= wait_for_room(both, part_bytes, is_whole ? nullptr : &message);
+    both.send(out.data() + sent, part_bytes, bytes);
+    sent += part_bytes;
+  } while (sent < bytes);
+  if (!is_whole && both.poll(&message) != Polled::whole_message) finish_recv(both, message);
+  return message.got_bytes;
+}
+
+bool UdpTransport::wait_for_room(udp::Link& to, std::size_t payload_bytes, udp::Assembly* message) {
   Wait wait(WaitPolicy::make(LookCost::system_call, false, shared_->time_limit));
   std::uint64_t acknowledged = to.acknowledged();
+  bool is_whole = false;
   while (!to.has_room(payload_bytes)) {
-    if (to.poll(nullptr) == Polled::nothing) wait_on(to, wait);
+    const Polled seen = to.poll(is_whole ? nullptr : message);
+    if (seen == Polled::nothing) wait_on(to, wait);
+    is_whole |= seen == Polled::whole_message;
     if (to.acknowledged() != acknowledged) wait.begin_again();
     acknowledged = to.acknowledged();
   }
+  return is_whole;
 }
 
 void UdpTransport::finish_recv(udp::Link& from, udp::Assembly& message) {

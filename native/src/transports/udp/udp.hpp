@@ -26,7 +26,7 @@ namespace chiplog {
 class UdpTransport {
  public:
   using Buffer = AlignedBuffer<0>;
-  using Abilities = AbilityList<ability::Counts, ability::Flushes>;
+  using Abilities = AbilityList<ability::Counts, ability::Flushes, ability::Exchanges>;
   static constexpr std::string_view name = "udp";
   static constexpr std::size_t max_posted_sends = 256;
   static constexpr Capabilities declared_capabilities() {
@@ -62,6 +62,8 @@ class UdpTransport {
   }
   void post_send(Rank peer, Buffer& buffer, std::size_t bytes) { send(peer, buffer, bytes); }
   void wait_sends() {}
+  // While the window is used up what comes is received into place, not kept.
+  std::size_t exchange(Rank peer, Buffer& out, std::size_t bytes, Buffer& in, std::size_t capacity_bytes);
   std::size_t recv(Rank peer, Buffer& buffer, std::size_t capacity_bytes) {
     udp::Assembly message{buffer.data(), capacity_bytes};
     udp::Link& from = link(peer);
@@ -75,7 +77,8 @@ class UdpTransport {
 
  private:
   udp::Link& link(Rank peer) { return *links_[static_cast<std::size_t>(peer)]; }
-  void wait_for_room(udp::Link& to, std::size_t payload_bytes);
+  // Receives meanwhile into `message`, if there is one. Returns whether that is whole now.
+  bool wait_for_room(udp::Link& to, std::size_t payload_bytes, udp::Assembly* message = nullptr);
   void finish_recv(udp::Link& from, udp::Assembly& message);
   void flush_within(std::chrono::nanoseconds limit);
   // After a look that found nothing: looks after all links, throws when `on` is lost or has been silent for too long.

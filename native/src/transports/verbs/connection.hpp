@@ -58,6 +58,7 @@ class Connection {
   // Waits until no buffer is needed any more.
   void wait_sends();
   std::size_t recv(RegisteredMemory& buffer, std::size_t capacity_bytes);
+  std::size_t exchange(RegisteredMemory& out, std::size_t bytes, RegisteredMemory& in, std::size_t capacity_bytes);
 
   struct Operation {
     ibv_wr_opcode opcode = IBV_WR_RDMA_WRITE;
@@ -184,6 +185,16 @@ inline std::size_t Connection::recv(RegisteredMemory& buffer, std::size_t capaci
   std::memcpy(buffer.data(), ring_.payload(arrival.slot), arrival.bytes);
   ring_.spend(arrival.slot);
   return arrival.bytes;
+}
+
+// The peer's message meets a receive that was posted before it was sent.
+inline std::size_t Connection::exchange(RegisteredMemory& out, std::size_t bytes, RegisteredMemory& in,
+                                        std::size_t capacity_bytes) {
+  const Placed placed = bytes <= max_inline_bytes() ? Placed::in_request : Placed::in_buffer;
+  post_send(out, bytes, placed);
+  const std::size_t received_bytes = recv(in, capacity_bytes);
+  if (placed == Placed::in_buffer) wait_sends();
+  return received_bytes;
 }
 
 inline void Connection::post(const Operation& operation, const ibv_sge& here, const RemoteMemory& there) {

@@ -37,7 +37,7 @@ class VerbsTransport {
   using Window = verbs::Window;
   using Transfer = chiplog::Transfer<Buffer, Window>;
   using WordTransfer = chiplog::WordTransfer<Buffer, Window>;
-  using Abilities = AbilityList<>;
+  using Abilities = AbilityList<ability::Exchanges>;
   static constexpr std::string_view name = "verbs";
   static constexpr std::size_t longest_message_bytes = std::size_t{1} << 30U;
   static constexpr std::size_t max_posted_sends = verbs::Connection::max_posted;
@@ -81,6 +81,10 @@ class VerbsTransport {
   }
   std::size_t recv(Rank peer, Buffer& buffer, std::size_t capacity_bytes) {
     return with(peer).recv(buffer, capacity_bytes);
+  }
+
+  std::size_t exchange(Rank peer, Buffer& out, std::size_t bytes, Buffer& in, std::size_t capacity_bytes) {
+    return with(peer).exchange(out, bytes, in, capacity_bytes);
   }
 
   void begin_list() { listing_ = true; }

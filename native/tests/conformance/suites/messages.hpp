@@ -54,9 +54,20 @@ TYPED_TEST(Messages, ShortMessagesFitIntoLongerReceives) {
 TYPED_TEST(Messages, ABufferMayBeUsedAgainAfterItsSend) {
   this->expect_both_return(a_buffer_may_be_used_again_after_its_send);
 }
+TYPED_TEST(Messages, BothRanksSendAtOnce) { this->expect_both_return(both_ranks_send_at_once); }
+TYPED_TEST(Messages, MessagesOfTwoLengthsAreExchanged) {
+  this->expect_both_return(messages_of_two_lengths_are_exchanged);
+}
+TYPED_TEST(Messages, AnExchangeKeepsTheOrderOfMessages) {
+  this->expect_both_return(an_exchange_keeps_the_order_of_messages);
+}
 TYPED_TEST(Messages, OptionsInForceAreOneJsonObject) { this->expect_both_return(options_in_force_are_one_json_object); }
 TYPED_TEST(Messages, AShortMessageThatIsTooLongIsTruncated) { this->expect_both_return(a_short_message_is_truncated); }
 TYPED_TEST(Messages, ALongMessageThatIsTooLongIsTruncated) { this->expect_both_return(a_long_message_is_truncated); }
+
+TYPED_TEST(Messages, AnExchangedMessageThatIsTooLongIsTruncated) {
+  this->expect_both_return(an_exchanged_message_longer_than_the_receive_is_truncated);
+}
 
 TYPED_TEST(Messages, ARankThatDiesInMidStreamIsNoticedByItsReceiver) {
   this->expect_loss([](auto& transport, Rank rank) {
@@ -89,6 +100,18 @@ TYPED_TEST(Messages, ARankThatDiesInMidStreamIsNoticedByItsSender) {
       if (rank == 1 && i == 3) TypeParam::die();
       if (rank == 1) transport.recv(0, buffer, bytes);
       if (rank == 0) transport.send(1, buffer, bytes);
+    }
+  });
+}
+
+TYPED_TEST(Messages, ARankThatDiesBetweenExchangesIsNoticedByTheOther) {
+  this->expect_loss([](auto& transport, Rank rank) {
+    const std::size_t bytes = at_most(transport, std::size_t{4} << 20U);
+    auto out = transport.make_buffer(bytes);
+    auto in = transport.make_buffer(bytes);
+    for (int i = 0;; ++i) {
+      if (rank == 1 && i == 3) TypeParam::die();
+      exchange_messages(transport, 1 - rank, out, bytes, in, bytes);
     }
   });
 }

@@ -24,7 +24,7 @@ from chiplog.dataset.importer import (
     Source,
 )
 from chiplog.dataset.lines import Where
-from chiplog.dataset.patterns import PATTERNS
+from chiplog.dataset.patterns import FILE_PATTERNS
 from chiplog.dataset.records import DIRECTIONS
 from chiplog.errors import UsageError
 
@@ -165,7 +165,7 @@ def _key(row: dict[str, str], where: Where, options: Options) -> _Key:
         least = _LEAST.get(name, 0)
         return whole(row[name], name, where, minimum=least) if row.get(name) else least
 
-    pattern = _word(row, "pattern", where, tuple(PATTERNS), options.pattern)
+    pattern = _word(row, "pattern", where, FILE_PATTERNS, options.pattern)
     return _Key(
         record=count("record"),
         launch=count("launch"),

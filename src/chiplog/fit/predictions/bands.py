@@ -23,7 +23,7 @@ from chiplog.fit.regimes import Regimes
 from chiplog.fit.regimes.partition import GAP, HALF, RECEIVE, SEND
 from chiplog.fit.result import Band
 from chiplog.models.protocol import points
-from chiplog.plan.assessment import train_length
+from chiplog.plan.patterns.trains import train_length
 
 Floats = NDArray[np.float64]
 

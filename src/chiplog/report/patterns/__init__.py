@@ -1,6 +1,6 @@
 """What was measured, one table a pattern: each says what its pattern is about, and by which convention.
 
-A pattern's tables are a function `tables(run) -> tuple[Table, ...]` in a module here, and its name in `TABLES` below.
+A pattern's tables are a function `tables(run) -> tuple[Table, ...]` in a module here, and an entry of `TABLES` below.
 The command `measure`, the terminal, Markdown and the page show the same tables.
 """
 
@@ -15,64 +15,65 @@ from chiplog.fit.caution import usable
 from chiplog.fit.part import with_receives
 from chiplog.fit.quantities.measured import MeasuredSeries
 from chiplog.report.document import Table
-from chiplog.report.patterns import all_pairs, calls, other, pairs, peers, round_trips
+from chiplog.report.patterns import all_pairs, calls, exchange, other, pairs, peers, round_trips
 from chiplog.report.patterns.run import PatternRun
 
 PatternTables = Callable[[PatternRun], tuple[Table, ...]]
 
-TABLES: tuple[PatternTables, ...] = (
-    round_trips.tables,
-    calls.sends,
-    calls.receives,
-    calls.floods,
-    calls.late_receivers,
-    peers.one_to_many,
-    pairs.tables,
-    peers.barriers,
-    all_pairs.tables,
+TABLES: tuple[tuple[tuple[str, ...], PatternTables], ...] = (
+    (("prtt", "ping_pong"), round_trips.tables),
+    (("send_overhead",), calls.sends),
+    (("receive_overhead",), calls.receives),
+    (("flood",), calls.floods),
+    (("late_receiver",), calls.late_receivers),
+    (("one_to_many",), peers.one_to_many),
+    (("pairs",), pairs.tables),
+    (("exchange",), exchange.tables),
+    (("barrier",), peers.barriers),
+    (("all_pairs",), all_pairs.tables),
 )
-"""In the order in which they are shown."""
-KNOWN = frozenset(
-    {
-        "prtt",
-        "ping_pong",
-        "send_overhead",
-        "receive_overhead",
-        "flood",
-        "late_receiver",
-        "one_to_many",
-        "pairs",
-        "barrier",
-        "all_pairs",
-    }
-)
-"""The patterns that these tables are about."""
+"""The patterns that tables are about, in the order in which they are shown. Others are shown as they were measured."""
+KNOWN = frozenset(name for names, _ in TABLES for name in names)
+"""The patterns that have tables of their own."""
+PART = ("operation", "posting", "placement")
+"""What the series of one table have in common."""
 STATISTIC, SEED = "median", 0
 """As fits have them by default, so that both show the same intervals."""
 
 
-def pattern_tables(dataset: Dataset, *, most_rows: int, most_columns: int) -> tuple[Table, ...]:
+def pattern_tables(
+    dataset: Dataset, *, most_rows: int, most_columns: int, beside: Dataset | None = None
+) -> tuple[Table, ...]:
     """The tables of all patterns of each operation, posting and placement.
 
-    Each has at most `most_rows` rows, and one over two numbers at most `most_columns` columns of times.
+    Each has at most `most_rows` rows, and one over two numbers at most `most_columns` columns of times. `beside` has
+    further series of the run, which have no table here and which tables compare with.
     """
-    timed = replace(
-        dataset, series=tuple(series for series in dataset.series if series.seconds.size)
-    )
-    parts = timed.apart("operation", "posting", "placement")
+    timed = _timed(dataset)
+    parts = timed.apart(*PART)
+    parts_beside = parts if beside is None else _timed(beside).apart(*PART)
     several = _several(list(parts))
+    most = (most_rows, most_columns)
     return tuple(
         table
         for key, part in parts.items()
-        for table in _of_part(timed, part, _of(key, several), (most_rows, most_columns))
+        for table in _of_part(timed, part, parts_beside[key], _of(key, several), most)
     )
 
 
-def _of_part(whole: Dataset, part: Dataset, of: str, most: tuple[int, int]) -> tuple[Table, ...]:
+def _timed(dataset: Dataset) -> Dataset:
+    return replace(
+        dataset, series=tuple(series for series in dataset.series if series.seconds.size)
+    )
+
+
+def _of_part(
+    whole: Dataset, part: Dataset, beside: Dataset, of: str, most: tuple[int, int]
+) -> tuple[Table, ...]:
     usable_part = usable(with_receives(whole, part))
     measured = MeasuredSeries(usable_part.placed.dataset, STATISTIC, SEED)
-    run = PatternRun(measured, of, *most, whole.header, part)
-    made = tuple(table for tables in TABLES for table in tables(run))
+    run = PatternRun(measured, of, *most, whole.header, part, beside)
+    made = tuple(table for _, tables in TABLES for table in tables(run))
     return (*made, *other.tables(run, KNOWN))
 
 

@@ -29,7 +29,8 @@ class PatternRun:
 
     `measured` has each series with the statistic that stands for it; `of` says what they are of where a run has several
     such parts ("rdma-write, inline"), else it is empty. A table has at most `most_rows` rows, and one over two numbers
-    at most `most_columns` columns of times. `header` is the run file's, `part` are the series in all states.
+    at most `most_columns` columns of times. `header` is the run file's, `part` are the series in all states; `beside`
+    are these and such as are shown elsewhere, to compare with.
     """
 
     measured: MeasuredSeries
@@ -38,6 +39,7 @@ class PatternRun:
     most_columns: int
     header: Mapping[str, object]
     part: Dataset
+    beside: Dataset
 
     @property
     def series(self) -> tuple[Series, ...]:

@@ -30,7 +30,9 @@ def section(target: TargetReport, key: str) -> Section | None:
     if not undescribed:
         return None
     dataset: Dataset = replace(target.dataset, series=undescribed)
-    tables = pattern_tables(dataset, most_rows=MOST_ROWS, most_columns=MOST_COLUMNS)
+    tables = pattern_tables(
+        dataset, most_rows=MOST_ROWS, most_columns=MOST_COLUMNS, beside=target.dataset
+    )
     return Section(f"{key}-measured", line("Measured times"), tables) if tables else None
 
 

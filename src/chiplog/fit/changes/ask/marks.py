@@ -17,7 +17,7 @@ from chiplog.fit.changes.detect.line import Line
 from chiplog.fit.changes.detect.observed import Observed, observe
 from chiplog.fit.changes.detect.segments import line_limits
 from chiplog.fit.result import Change
-from chiplog.plan.assessment import flood_length, receive_train_length, train_length
+from chiplog.plan.patterns.trains import flood_length, receive_train_length, train_length
 from chiplog.plan.request import SeriesRequest
 from chiplog.statistics import MEDIAN_ERROR
 

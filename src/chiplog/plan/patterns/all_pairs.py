@@ -1,0 +1,77 @@
+"""Every two ranks once, in rounds of disjoint pairs."""
+
+from __future__ import annotations
+
+from chiplog.plan.patterns.pattern import Pattern, PointRequest, Records, WireCount
+from chiplog.plan.patterns.trains import WINDOW
+from chiplog.plan.series_request import ONE_WAY, SeriesRequest
+
+
+def records(point: PointRequest) -> Records:
+    """A record for each round."""
+    window = WINDOW if point.direction == ONE_WAY else 1
+    return tuple(
+        (
+            all_pairs_round(
+                number,
+                point.message_bytes,
+                point.ranks,
+                direction=point.direction,
+                window=window,
+            ),
+        )
+        for number in range(rounds_of(point.ranks))
+    )
+
+
+def rounds_of(ranks: int) -> int:
+    """Rounds of disjoint pairs in which every two ranks meet once: P - 1 if P is even, P if it is odd."""
+    return ranks - 1 + ranks % 2
+
+
+def all_pairs_round(
+    number: int,
+    message_bytes: int,
+    ranks: int,
+    *,
+    direction: str | None = None,
+    window: int = 1,
+    at_once: int | None = None,
+    turned: int | None = None,
+    links: tuple[tuple[int, int], ...] | None = None,
+) -> SeriesRequest:
+    """One round of all pairs; see `SeriesRequest` for the settings."""
+    return SeriesRequest(
+        "all_pairs",
+        message_bytes,
+        direction=direction,
+        window=window,
+        ranks=ranks,
+        round=number,
+        at_once=at_once,
+        turned=turned,
+        links=links,
+    )
+
+
+def wire(series: SeriesRequest) -> WireCount:
+    """A window of messages one way or a round trip in each pair, and the messages that let all begin together."""
+    is_one_way = series.direction == ONE_WAY
+    ways = 1 if is_one_way else 2
+    exchanged = series.window if is_one_way else 2
+    pairs = links(series)
+    return WireCount(pairs * (ways * series.window + 5), pairs * exchanged * series.message_bytes)
+
+
+def links(series: SeriesRequest) -> int:
+    """The pairs of the round."""
+    return series.pairs_of_round
+
+
+PATTERN = Pattern(
+    name="all_pairs",
+    measures="every two ranks once, in rounds of disjoint pairs, whose slowest counts; see `chiplog survey`",
+    records=records,
+    wire=wire,
+    links=links,
+)

@@ -1,0 +1,52 @@
+"""Both ranks of a pair send a message to the other at once."""
+
+from __future__ import annotations
+
+from chiplog.dataset.operations import PASSIVE
+from chiplog.plan.patterns.pattern import (
+    Pattern,
+    PointRequest,
+    Records,
+    WireCount,
+    numbers_of_pairs,
+)
+from chiplog.plan.series_request import SeriesRequest
+
+EXCHANGES_A_SAMPLE = 2
+"""An even number, so that it does not matter how far apart the two ranks begin; more where one is very short."""
+
+
+def records(point: PointRequest) -> Records:
+    """Each exchange after a round trip of as many pairs, whose half is the time of a message alone."""
+    size = point.message_bytes
+    numbers = numbers_of_pairs(point.ranks)
+    if numbers == [1]:
+        return ((SeriesRequest("prtt", size), SeriesRequest("exchange", size)),)
+    return (
+        tuple(
+            SeriesRequest(pattern, size, pairs=k)
+            for k in numbers
+            for pattern in ("pairs", "exchange")
+        ),
+    )
+
+
+def wire(series: SeriesRequest) -> WireCount:
+    """Two messages an exchange and pair, and the messages that let all begin together."""
+    exchanged = 2 * EXCHANGES_A_SAMPLE * series.pairs
+    return WireCount(exchanged + 3 * series.pairs - 2, exchanged * series.message_bytes)
+
+
+def supports(operation: str) -> bool:
+    """Both ranks take part, so each must notice what comes."""
+    return operation not in PASSIVE
+
+
+PATTERN = Pattern(
+    name="exchange",
+    measures="k = 1..P/2 pairs of ranks that both send at once, beside messages alone: how full the duplex is",
+    records=records,
+    wire=wire,
+    supports=supports,
+    is_over_pairs=True,
+)
