@@ -77,7 +77,6 @@ def collective_series(
         message_bytes=message_bytes,
         seconds=seconds,
         messages_per_sample=1,
-        bytes_per_sample=message_bytes,
         peers=max((ranks or 1) - 1, 1),
         warmup=warmup,
     )

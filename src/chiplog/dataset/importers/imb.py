@@ -27,6 +27,7 @@ import numpy as np
 from chiplog.dataset.import_collectives import collective_series
 from chiplog.dataset.import_imb_collectives import COLLECTIVE_TIMES, ImbCollective, imb_collective
 from chiplog.dataset.import_parts import PartTable, launches_in_parts
+from chiplog.dataset.import_series import half_round_trips
 from chiplog.dataset.import_side_by_side import one_below_the_other
 from chiplog.dataset.import_text import (
     Paths,
@@ -169,10 +170,7 @@ class _ImbFile:
 
 def read(source: Source, options: Options) -> Imported:
     """The PingPong tables of an IMB output; CorruptFile names line and column of what is wrong."""
-    if options.direction not in (None, "one-way"):
-        raise UsageError(
-            f"--direction {options.direction} does not fit: IMB's times are one-way; leave it out."
-        )
+    options.check_direction(("one-way",), "IMB's times are one-way")
     file = _ImbFile(options)
     for where, line in one_below_the_other(printed_lines(source), _BEGIN, _SIZES):
         _read_line(file, line.strip(), where)
@@ -296,15 +294,7 @@ def _series(table: _ImbTable, size: int, seconds: float) -> ImportedSeries:
             ranks=table.processes[0] if table.processes else None,
             direction=table.collective.direction,
         )
-    return ImportedSeries(
-        pattern=table.pattern,
-        direction="one-way",
-        message_bytes=size,
-        seconds=np.array([seconds]),
-        messages_per_sample=2 * table.pairs,
-        bytes_per_sample=2 * table.pairs * size,
-        pairs=table.pairs,
-    )
+    return half_round_trips(size, seconds, pattern=table.pattern, pairs=table.pairs)
 
 
 def _check_pattern(records: list[ImportedRecord], options: Options) -> None:

@@ -17,7 +17,6 @@ from chiplog.dataset.import_matrix import pair_records
 from chiplog.dataset.import_text import Skipped, clean_lines, is_row
 from chiplog.dataset.import_values import number, time, whole
 from chiplog.dataset.importer import HUNDREDTH_OF_US_SECONDS, Imported, Importer, Options, Source
-from chiplog.errors import UsageError
 
 MEBIBYTE = 1 << 20
 MOST_RANKS = 1 << 14
@@ -27,14 +26,8 @@ CONVENTION = "one-way: half a ping-pong, the mean over the iterations; a message
 
 def read(source: Source, options: Options) -> Imported:
     """The links of LinkTest's list; CorruptFile names line and column of what is wrong."""
-    if options.pattern not in (None, "all_pairs"):
-        raise UsageError(
-            f"--pattern {options.pattern} does not fit: LinkTest measures all_pairs; leave it out."
-        )
-    if options.direction not in (None, "one-way"):
-        raise UsageError(
-            f"--direction {options.direction} does not fit: LinkTest's are one-way; leave it out."
-        )
+    options.check_pattern(("all_pairs",), "LinkTest measures all_pairs")
+    options.check_direction(("one-way",), "LinkTest's are one-way")
     seconds: dict[tuple[int, int], float] = {}
     products: list[tuple[float, float]] = []
     skipped, most = Skipped(), 0

@@ -29,7 +29,6 @@ from chiplog.dataset.importer import (
     Source,
 )
 from chiplog.dataset.lines import Where
-from chiplog.errors import UsageError
 
 CONVENTION = (
     "whole round trips in seconds, the maximum over the ranks; sizes were in ints of 4 bytes; "
@@ -67,14 +66,8 @@ class _Place:
 
 def read(source: Source, options: Options) -> Imported:
     """The rows of nodecomm's output; CorruptFile names line and column of what is wrong."""
-    if options.pattern not in (None, "pairs"):
-        raise UsageError(
-            f"--pattern {options.pattern} does not fit: nodecomm's output holds pairs; leave it out."
-        )
-    if options.direction not in (None, "round-trip"):
-        raise UsageError(
-            f"--direction {options.direction} does not fit: nodecomm's times are whole round trips; leave it out."
-        )
+    options.check_pattern(("pairs",), "nodecomm's output holds pairs")
+    options.check_direction(("round-trip",), "nodecomm's times are whole round trips")
     records: list[ImportedRecord] = []
     place, columns, skipped = _Place(), 0, Skipped()
     for where, line in clean_lines(source):

@@ -50,10 +50,7 @@ _CELL = re.compile(r"(\d+\.?\d*)(?:\((\d+\.?\d*)\))?", re.ASCII)
 
 def read(source: Source, options: Options) -> Imported:
     """All cells of the file; CorruptFile names line and column of what is wrong."""
-    if options.direction is not None:
-        raise UsageError(
-            f"--direction {options.direction} does not fit: the time of a collective is that of a call; leave it out."
-        )
+    options.check_direction((), "the time of a collective is that of a call")
     algorithms: list[str] = []
     records: list[ImportedRecord] = []
     skipped = Skipped()

@@ -63,7 +63,6 @@ from chiplog.dataset.importer import (
     Source,
 )
 from chiplog.dataset.lines import Where
-from chiplog.errors import UsageError
 
 CONVENTION = (
     "means, one-way: half a ping-pong (osu_latency, osu_multi_lat), a window of messages (osu_bw), a window by its "
@@ -166,10 +165,7 @@ class _OsuFile:
 
 def read(source: Source, options: Options) -> Imported:
     """The rows of one or more OSU tests; CorruptFile names line and column of what is wrong."""
-    if options.direction not in (None, "one-way"):
-        raise UsageError(
-            f"--direction {options.direction} does not fit: OSU's times are one-way; leave it out."
-        )
+    options.check_direction(("one-way",), "OSU's times are one-way")
     file = _OsuFile(source, options)
     for where, line in one_below_the_other(printed_lines(source), BEGIN, HEADERS):
         _read_line(file, line.strip(), where)
@@ -207,10 +203,7 @@ def _begun(title: str, version: str | None, options: Options, where: Where) -> O
     if reader_and_operation is None:
         return None
     reader, operation = reader_and_operation
-    if options.pattern not in (None, reader.pattern):
-        raise UsageError(
-            f"--pattern {options.pattern} does not fit: {what.name} holds {reader.pattern}; leave it out."
-        )
+    options.check_pattern((reader.pattern,), f"{what.name} holds {reader.pattern}")
     test = OsuTest(what.name, reader, where, operation, accelerator=what.accelerator)
     test.window = window(what.name, version)
     return test

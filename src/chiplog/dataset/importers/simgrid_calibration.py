@@ -121,7 +121,6 @@ def _call(
         message_bytes=size,
         seconds=_seconds(rows),
         messages_per_sample=1 if on_the_wire else 0,
-        bytes_per_sample=size if on_the_wire else 0,
     )
 
 
@@ -162,7 +161,6 @@ def _ping_pong(calls: _Calls, size: int, source: Source, skipped: Skipped) -> Im
         message_bytes=size,
         seconds=_seconds(sent) + _seconds(received),
         messages_per_sample=2,
-        bytes_per_sample=2 * size,
     )
     call = _call("MPI_Send", size, sent, on_the_wire=False)
     return ImportedRecord((whole_trip, call), tag={"calibration": "PingPong"})
