@@ -14,7 +14,7 @@ from chiplog.tune.lint.classic_rules import (
     parse_classic,
 )
 from chiplog.tune.lint.openmpi_release import TWO_RANKS_ONLY, OpenMpiRelease
-from chiplog.tune.lint.rule import Rule
+from chiplog.tune.lint.rule import Rule, all_ignored
 
 LOOKED_UP_AT_0 = ("barrier", "alltoallv")
 """Operations whose size coll/tuned does not know; it looks up 0 bytes."""
@@ -48,26 +48,11 @@ def lint_classic(text: str, release: OpenMpiRelease) -> tuple[list[Rule], list[R
         for at, operation in enumerate(rules_file.operations)
         for place in _of_operation(operation, rules_file.operations[at + 1 :], release)
     ]
-    rules = list(rules_file.stray)
+    rules = [*rules_file.stray, *(place.rule for place in places)]
     if rules_file.ignored is not None:
-        reason = f"Open MPI ignores the whole file for line {rules_file.ignored.line}"
-        rules += [_dropped(place.rule, reason) for place in places]
-        rules.append(
-            Rule(
-                rules_file.ignored.line,
-                "the file",
-                False,
-                False,
-                f"{rules_file.ignored.reason}; {release} ignores the file",
-            )
-        )
-        return rules, []
-    rules += [place.rule for place in places if place.rule.is_wrong]
-    return rules, [place for place in places if not place.rule.is_wrong]
-
-
-def _dropped(rule: Rule, reason: str) -> Rule:
-    return rule if rule.is_wrong else replace(rule, taken=False, reason=reason)
+        return all_ignored(rules, rules_file.ignored, release), []
+    wrong = [rule for rule in rules if rule.is_wrong]
+    return wrong, [place for place in places if not place.rule.is_wrong]
 
 
 def _of_operation(
@@ -111,7 +96,7 @@ def _place(
     if illegal:
         judged = replace(judged, legal=False, reason=illegal)
     if hidden:
-        judged = replace(judged, taken=False, reason="; ".join(filter(None, (illegal, hidden))))
+        judged = judged.not_taken("; ".join(filter(None, (illegal, hidden))))
     span = (rule.algorithm.start, rule.algorithm.end)
     return RulePlace(judged, operation, ranks or (0, 0), sizes or (0, 0), span)
 
