@@ -11,7 +11,7 @@ import pytest
 from browser import FAULTS, Opened, load, sync_api
 from command import SIM, chiplog
 
-from chiplog.report import write_report
+from chiplog.report.write import write_report
 from chiplog.testing.sample_report import sample_report
 
 MOST_PIXELS = 9000

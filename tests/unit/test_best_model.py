@@ -15,7 +15,7 @@ from chiplog.compare.result import ModelRow, comparison_to_json
 from chiplog.fit.fitting import fit
 from chiplog.fit.predictions.predictor import summarise
 from chiplog.fit.verdict import quality_of
-from chiplog.report import TargetReport
+from chiplog.report.input import TargetReport
 from chiplog.report.measured import headline, parameter_fit
 from chiplog.report.summary import summary_lines
 from chiplog.testing.sample_report import sample_report

@@ -8,9 +8,9 @@ import pytest
 
 from chiplog.cli.fit_text import fits_text
 from chiplog.fit.result import Fit, Parameter
-from chiplog.report import TargetReport
 from chiplog.report.copies import latex_table
 from chiplog.report.document import Style, text_of
+from chiplog.report.input import TargetReport
 from chiplog.report.parameter_text import bandwidth_of, bounds, full, short
 from chiplog.report.summary import COLUMNS, summary_lines
 from chiplog.testing.sample_report import sample_report

@@ -13,8 +13,8 @@ from chiplog.dataset.run_file import RunWriter, read_run
 from chiplog.dataset.series import Dataset
 from chiplog.jobs.measure import measure
 from chiplog.plan import PlanOptions
-from chiplog.report import TargetReport
 from chiplog.report.document import Table, text_of
+from chiplog.report.input import TargetReport
 from chiplog.report.patterns import KNOWN, pattern_tables
 from chiplog.report.patterns.peers import rounds
 from chiplog.report.sections import measured_times

@@ -7,7 +7,6 @@ from dataclasses import replace
 import pytest
 
 from chiplog.jobs.report import joined
-from chiplog.report import TargetReport
 from chiplog.report.document import (
     Bullets,
     Figure,
@@ -18,6 +17,7 @@ from chiplog.report.document import (
     Table,
     text_of,
 )
+from chiplog.report.input import TargetReport
 from chiplog.report.many import pairs_curves
 from chiplog.report.parameter_text import short
 from chiplog.report.sections import not_measured, one_to_many, pairs, verdict, warnings

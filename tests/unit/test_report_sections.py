@@ -10,7 +10,6 @@ import pytest
 from chiplog.fit.request import LeftOut
 from chiplog.fit.result import Change, FitError, Parameter, Segment
 from chiplog.plan.plan import WARM_UP
-from chiplog.report import TargetReport
 from chiplog.report.document import (
     Bullets,
     Figure,
@@ -21,6 +20,7 @@ from chiplog.report.document import (
     Table,
     text_of,
 )
+from chiplog.report.input import TargetReport
 from chiplog.report.measured import COLD, MOST_POINTS, half_round_trips, headline, thinned
 from chiplog.report.sections import (
     TARGET_SECTIONS,

@@ -22,8 +22,8 @@ from chiplog.fit.quantities.value_intervals import (
 )
 from chiplog.jobs.measure import measure
 from chiplog.plan import PlanOptions
-from chiplog.report import TargetReport
 from chiplog.report.document import text_of
+from chiplog.report.input import TargetReport
 from chiplog.report.numbers import half_round_trip_table
 from chiplog.report.patterns import pattern_tables
 from chiplog.testing.run_files import example_header, example_record, example_series

@@ -59,12 +59,6 @@ def _why_not_run(kind: str, rules: list[Rule], release: MpichRelease) -> str:
     return f"no run tells which leaves of {kind} are taken"
 
 
-def lint_tree(text: str, release: MpichRelease) -> tuple[str, list[Rule]]:
-    """What is known of a tree without a run."""
-    kind, rules, leaves, _ = read_tree(text, release)
-    return kind, [*rules, *(leaf.rule for leaf in leaves)]
-
-
 def read_tree(
     text: str, release: MpichRelease
 ) -> tuple[str, list[Rule], list[Leaf], JsonValue | None]:
