@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from prediction import fit_of
 
 from chiplog.collectives.algorithm import Task
 from chiplog.collectives.barrier.n_way_dissemination import last_peers, round_count
@@ -21,7 +22,6 @@ from chiplog.predict.n_way import (
     ragged_candidates,
 )
 from chiplog.predict.prediction import speaker_for
-from chiplog.testing.prediction import fit_of
 
 US = 1e-6
 MOST_RANKS = 1024

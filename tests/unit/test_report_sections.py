@@ -6,6 +6,16 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from sample_many import sample_many_target
+from sample_report import (
+    MPI,
+    SHM,
+    TCP,
+    one_way,
+    sample_report,
+    sample_target,
+    without_fits,
+)
 
 from chiplog.fit.request import LeftOut
 from chiplog.fit.result import Change, FitError, Parameter, Segment
@@ -34,16 +44,6 @@ from chiplog.report.sections import (
     section_of,
     verdict,
     warnings,
-)
-from chiplog.testing.sample_many import sample_many_target
-from chiplog.testing.sample_report import (
-    MPI,
-    SHM,
-    TCP,
-    one_way,
-    sample_report,
-    sample_target,
-    without_fits,
 )
 
 TARGET = sample_target("mpi", MPI, samples=4, noise=0.0)

@@ -7,12 +7,12 @@ import mmap
 from pathlib import Path
 
 import pytest
+from prediction import fit_of
+from schemas import validate
 
 from chiplog.errors import UsageError
 from chiplog.fit.result import Fit
 from chiplog.predict.n_way import N_WAY
-from chiplog.testing.prediction import fit_of
-from chiplog.testing.schemas import validate
 from chiplog.tune.choice import Choice, Tuning
 from chiplog.tune.choose import choose
 from chiplog.tune.formats import (
