@@ -236,14 +236,9 @@ def _told(reader: _TimesReader, processes: int, pattern: str | None) -> None:
 
 def _sample(reader: _TimesReader, line: str, where: Where) -> None:
     words = line.split()
-    if len(words) != 2:
-        column = "rtt" if len(words) < 2 else None
-        error = where.corrupt(column, f"the row has {len(words)} columns, not 2")
-        if len(words) > 2:
-            raise error
-        reader.skipped.cut_row(where, line, error)
+    what = f"the row has {len(words)} columns, not 2"
+    if reader.skipped.cut(where, line, words, ("size", "rtt"), what):
         return
-    reader.skipped.row_follows()
     size = whole(words[0], "size", where)
     value = reader.value(words[1], "rtt", line, where)
     if value is not None:

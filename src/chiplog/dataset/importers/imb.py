@@ -239,18 +239,12 @@ def _row(line: str, table: _ImbTable, skipped: Skipped, where: Where) -> None:
     if len(words) > of_size + 1 and not is_number(words[of_size + 1]):
         skipped.row(where, line, "#repetitions", f"{words[of_size + 1][:20]!r} is no number")
         return
-    if len(words) != len(table.columns):
-        missing_name = table.columns[len(words)] if len(words) < len(table.columns) else None
-        what = f"the row has {len(words)} columns, its header {len(table.columns)}"
-        error = where.corrupt(missing_name, what)
-        if not all(map(is_number, words)):
-            skipped.row(where, line, None, "words of another program stand in the row")
-            return
-        if len(words) > len(table.columns):
-            raise error
-        skipped.cut_row(where, line, error)
+    if len(words) != len(table.columns) and not all(map(is_number, words)):
+        skipped.row(where, line, None, "words of another program stand in the row")
         return
-    skipped.row_follows()
+    what = f"the row has {len(words)} columns, its header {len(table.columns)}"
+    if skipped.cut(where, line, words, table.columns, what):
+        return
     group = whole(words[0], "Group", where) if table.has_groups else 0
     size = whole(words[of_size], "#bytes", where)
     if group in table.sizes.get(size, {}):

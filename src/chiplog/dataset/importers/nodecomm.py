@@ -81,16 +81,11 @@ def read(source: Source, options: Options) -> Imported:
                 raise where.corrupt("Ints", what)
             skipped.foreign_line(where, line)
             continue
-        if columns and len(words) != columns:
-            field_name = f"pairs {len(words)}" if len(words) < columns else None
-            what = f"the row has {len(words) - 1} times, the rows before have {columns - 1}"
-            error = where.corrupt(field_name, what)
-            if len(words) > columns:
-                raise error
-            skipped.cut_row(where, line, error)
+        columns = columns or len(words)
+        what = f"the row has {len(words) - 1} times, the rows before have {columns - 1}"
+        names = ["size", *(f"pairs {pairs}" for pairs in range(1, columns))]
+        if skipped.cut(where, line, words, names, what):
             continue
-        skipped.row_follows()
-        columns = len(words)
         if lacking := [word for word in words[1:] if is_number(word) and lacks_value(word)]:
             skipped.row(where, line, None, f"is {lacking[0]}: there is no time for that")
             continue

@@ -76,14 +76,9 @@ def _calls(source: Source, skipped: Skipped) -> _Calls:
             what = f"{words[0][:40]!r} is unknown; known are {', '.join(PATTERNS)}"
             skipped.row(where, line, "operation", what)
             continue
-        if len(words) != len(COLUMNS):
-            missing = COLUMNS[len(words)] if len(words) < len(COLUMNS) else None
-            error = where.corrupt(missing, f"the row has {len(words)} columns, not {len(COLUMNS)}")
-            if missing is None:
-                raise error
-            skipped.cut_row(where, line, error)
+        what = f"the row has {len(words)} columns, not {len(COLUMNS)}"
+        if skipped.cut(where, line, words, COLUMNS, what):
             continue
-        skipped.row_follows()
         name, size, start, seconds = words
         key = known.get((name, size))
         if key is None:

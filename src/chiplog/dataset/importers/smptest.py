@@ -160,18 +160,10 @@ def _command(file: _SmptestFile, options: list[str]) -> None:
 def _row(
     file: _SmptestFile, rows: dict[int, dict[int, float]], words: list[str], line: str, where: Where
 ) -> None:
-    if len(words) != 1 + len(file.columns):
-        lacking = len(words) <= len(file.columns)
-        column = f"pairs {file.columns[len(words) - 1]}" if lacking else None
-        what = (
-            f"the row has {len(words) - 1} times, its header {len(file.columns)} numbers of pairs"
-        )
-        error = where.corrupt(column, what)
-        if not lacking:
-            raise error
-        file.skipped.cut_row(where, line, error)
+    names = ["Ints", *(f"pairs {pairs}" for pairs in file.columns)]
+    what = f"the row has {len(words) - 1} times, its header {len(file.columns)} numbers of pairs"
+    if file.skipped.cut(where, line, words, names, what):
         return
-    file.skipped.row_follows()
     size = whole(words[0], "Ints", where, maximum=1 << 45)
     if size in rows:
         raise where.corrupt("Ints", f"{size} stands twice in one table")
