@@ -21,11 +21,10 @@ def two_process_formulas(
 
     def prtt(points: Points, theta: Theta) -> Seconds:
         round_trip = 2.0 * one_way(points.message_bytes, theta)
-        is_train = points.train > 1
-        if not np.any(is_train):
+        further = points.train - 1
+        if not np.any(further):
             return round_trip
-        train = np.where(is_train, (points.train - 1) * step(points, theta), 0.0)
-        return np.asarray(round_trip + train)
+        return np.asarray(round_trip + np.where(further, further * step(points, theta), 0.0))
 
     def ping_pong(points: Points, theta: Theta) -> Seconds:
         round_trip = 2.0 * one_way(points.message_bytes, theta)
@@ -39,8 +38,8 @@ def two_process_formulas(
         return np.asarray(points.train * send_busy(points.message_bytes, theta))
 
     def receive_overhead(points: Points, theta: Theta) -> Seconds:
-        waited = (points.train - 1) * points.delay_seconds
-        return np.asarray(points.train * receive_busy(points.message_bytes, theta) + waited)
+        received = points.train * receive_busy(points.message_bytes, theta)
+        return np.asarray(received + (points.train - 1) * points.delay_seconds)
 
     def flood(points: Points, theta: Theta) -> Seconds:
         acknowledgement = one_way(np.zeros_like(points.message_bytes), theta)

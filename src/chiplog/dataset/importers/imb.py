@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -280,14 +280,14 @@ def _records(table: _ImbTable, skipped: Skipped) -> Iterator[ImportedRecord]:
 
 def _series(table: _ImbTable, size: int, seconds: float) -> ImportedSeries:
     if table.collective is not None:
-        return collective_series(
+        series = collective_series(
             table.collective.pattern,
             size,
             np.array([seconds]),
             algorithm=table.collective.operation,
             ranks=table.processes[0] if table.processes else None,
-            direction=table.collective.direction,
         )
+        return replace(series, direction=table.collective.direction)
     return half_round_trips(size, seconds, pattern=table.pattern, pairs=table.pairs)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import accumulate
 
 from chiplog.tune.lint.classic_rules import (
@@ -74,31 +74,25 @@ def _of_operation(
     for entry, (taken, reason) in zip(operation.entries, ranks, strict=True):
         sizes = _sizes(operation.name, entry.rules)
         for rule, size in zip(entry.rules, sizes, strict=True):
-            why = hidden or reason or size[1]
-            rule_places.append(_place(operation.name, entry, rule, taken, size[0], why, release))
+            judged = _judged(operation.name, entry.ranks.value, rule, taken, release)
+            if why := hidden or reason or size[1]:
+                judged = judged.not_taken("; ".join(filter(None, (judged.reason, why))))
+            span = (rule.algorithm.start, rule.algorithm.end)
+            place = RulePlace(judged, operation.name, taken or (0, 0), size[0] or (0, 0), span)
+            rule_places.append(place)
     return rule_places
 
 
-def _place(
-    operation: str,
-    entry: RankEntry,
-    rule: ClassicSizeRule,
-    ranks: Range | None,
-    sizes: Range | None,
-    hidden: str | None,
-    release: OpenMpiRelease,
-) -> RulePlace:
+def _judged(
+    operation: str, named: int, rule: ClassicSizeRule, ranks: Range | None, release: OpenMpiRelease
+) -> Rule:
+    """Is the rule's algorithm legal for the `ranks` that take it, in an entry that is `named` for so many?"""
     name = release.algorithm_name(operation, rule.algorithm.value)
-    fewer = " and fewer" if ranks and ranks[0] < max(entry.ranks.value, FEWEST_RANKS) else ""
-    text = f"{operation}, {entry.ranks.value}{fewer} ranks, {rule.size.value} B: {name}"
+    fewer = " and fewer" if ranks and ranks[0] < max(named, FEWEST_RANKS) else ""
+    text = f"{operation}, {named}{fewer} ranks, {rule.size.value} B: {name}"
     illegal = release.wrong_algorithm(operation, rule.algorithm.value) or _two_ranks(name, ranks)
-    judged = Rule(rule.algorithm.line, text, legal=None if release.algorithms is None else True)
-    if illegal:
-        judged = replace(judged, legal=False, reason=illegal)
-    if hidden:
-        judged = judged.not_taken("; ".join(filter(None, (illegal, hidden))))
-    span = (rule.algorithm.start, rule.algorithm.end)
-    return RulePlace(judged, operation, ranks or (0, 0), sizes or (0, 0), span)
+    legal = False if illegal else None if release.algorithms is None else True
+    return Rule(rule.algorithm.line, text, legal, reason=illegal)
 
 
 def _two_ranks(name: str, ranks: Range | None) -> str | None:
