@@ -138,8 +138,7 @@ def speaker_for(
     held = ", ".join(dict.fromkeys(fit.model for fit in fits)) or "nothing"
     names = wanted[0].operation + (f" by {wanted[0].name}" if len(wanted) == 1 else "")
     raise UsageError(
-        f"no model in the file predicts {names}: it holds {held}; predictions need one of "
-        f"{', '.join(speakable)}."
+        f"no model in the file predicts {names}: it holds {held}; predictions need one of {', '.join(speakable)}."
     )
 
 

@@ -24,8 +24,7 @@ def section(target: TargetReport, key: str) -> Section | None:
         reference="measured",
     )
     caption = line(
-        "Message size over median half round trip, of one message at a time: what a ping-pong "
-        "sees, less than what a "
+        "Message size over median half round trip, of one message at a time: what a ping-pong sees, less than what a "
         "stream reaches. GB/s = 1e9 bytes per second."
     )
     return figure_section(f"{key}-bandwidth", Figure("Bandwidth over message size", caption, plot))

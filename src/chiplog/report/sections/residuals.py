@@ -25,10 +25,8 @@ def section(target: TargetReport, key: str) -> Section | None:
         band=BAND,
     )
     caption = line(
-        "Relative residual of each model's half round trip; above zero the model is too slow, "
-        "below too fast. "
-        "Shaded: within 5 %. The axis is linear near zero and logarithmic beyond, so that bad "
-        "fits stay visible."
+        "Relative residual of each model's half round trip; above zero the model is too slow, below too fast. "
+        "Shaded: within 5 %. The axis is linear near zero and logarithmic beyond, so that bad fits stay visible."
     )
     return figure_section(f"{key}-residuals", Figure("How far off each model is", caption, plot))
 

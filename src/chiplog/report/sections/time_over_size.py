@@ -31,12 +31,10 @@ def section(target: TargetReport, key: str) -> Section | None:
         reference="measured",
     )
     caption = line(
-        "Points: median half round trip (one-way = half round trip). Thick bars: the middle half "
-        "of the raw samples, "
-        "thin bars: 5–95 % of them. Lines: each model's prediction at the measured sizes. "
-        "Vertical lines: protocol "
-        "changes, as wide as their interval; dotted: where the two protocols' lines cross, so "
-        "where the switch should be."
+        "Points: median half round trip (one-way = half round trip). Thick bars: the middle half of the raw samples, "
+        "thin bars: 5–95 % of them. Lines: each model's prediction at the measured sizes. Vertical lines: protocol "
+        "changes, as wide as their interval; dotted: where the two protocols' lines cross, so where the switch "
+        "should be."
     )
     numbers = None if told_over_sizes(target) is not None else half_round_trip_table(target)
     figure = Figure("Half round trip over message size", caption, plot, numbers)
