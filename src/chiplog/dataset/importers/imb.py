@@ -10,8 +10,16 @@
 A time is half a ping-pong, the mean over the repetitions. PingPong becomes a one-way ping_pong, Multi-PingPong one-way
 pairs with the slowest group's time: t_max, or the longest of a size's rows where each group has one. IMB-P2P's t is the
 mean over all processes, but its rate of messages is that of the slowest one, from which the time of pairs is taken. A
-benchmark that stands in the file again with as many groups is another launch, or a part of another path. Collective
-operations are read as `import_imb_collectives` says; tables of other benchmarks are not read.
+benchmark that stands in the file again with as many groups is another launch, or a part of another path. Tables of
+one-sided operations and others are not read.
+
+    # Benchmarking Allreduce           #bytes #repetitions  t_min[usec]  t_max[usec]  t_avg[usec]
+    # Benchmarking Barrier                    #repetitions  t_min[usec]  t_max[usec]  t_avg[usec]
+    # Benchmarking Iallreduce          #bytes #repetitions t_ovrl[usec] t_pure[usec]  t_CPU[usec]   overlap[%]
+
+The time of a collective operation is that of the slowest process: `t_max`, or of operations that don't block `t_pure`,
+their time without any computation. The message is the block of one rank of gather, scatter, allgather and alltoall,
+else the whole buffer. PingPing, in which two processes send to each other at once, becomes `exchange`.
 
 Source: the output of the Intel MPI Benchmarks, and their user guide ("time = Δt/2").
 """
@@ -21,11 +29,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 import numpy as np
 
-from chiplog.dataset.import_collectives import collective_series
-from chiplog.dataset.import_imb_collectives import COLLECTIVE_TIMES, ImbCollective, imb_collective
+from chiplog.dataset.import_collectives import DEFAULT, collective_name, collective_series
 from chiplog.dataset.import_parts import PartTable, launches_in_parts
 from chiplog.dataset.import_series import half_round_trips
 from chiplog.dataset.import_side_by_side import one_below_the_other
@@ -61,6 +69,18 @@ _NAMES = {
     "PingPongAnySource": "ping_pong",
     "Multi-PingPong": "pairs",
 }
+EXCHANGE = "exchange"
+EXCHANGES = {
+    "PingPing": EXCHANGE,
+    "PingPingSpecificSource": EXCHANGE,
+    "PingPingAnySource": EXCHANGE,
+    "Sendrecv": "sendrecv",
+    "Exchange": "neighbor_exchange",
+}
+"""The pattern of benchmarks in which every process sends and receives at once."""
+COLLECTIVE_TIMES = ("t_max[usec]", "t_pure[usec]", "t[usec]")
+"""The columns with the time, the first that there is."""
+_NON_BLOCKING = re.compile(r"I(\w+?)(?:_pure)?")
 _RATE = "Msg/sec"
 _WHY = (
     (
@@ -80,6 +100,30 @@ _SIZES = re.compile(r"(?:Group\s+)?\\?#bytes\b")
 _HEADER = re.compile(rf"{_SIZES.pattern}|\\?#repetitions\b")
 _COLUMN = re.compile(r"overlap\s*\[%\]|\S+")
 _PROCESSES = re.compile(r"(?:\\?#\s*)?\\?#processes\s*=\s*(\S+)\s*")
+
+
+class ImbCollective(NamedTuple):
+    """What a benchmark of all processes is: the pattern, the operation and the direction of its series."""
+
+    pattern: str
+    operation: str
+    direction: str = "call"
+
+
+def imb_collective(name: str) -> ImbCollective | None:
+    """What a benchmark of this name is; None of others, such as PingPong.
+
+    >>> imb_collective("Iallreduce")
+    ImbCollective(pattern='allreduce', operation='default, non-blocking', direction='call')
+    """
+    if name in EXCHANGES:
+        pattern = EXCHANGES[name]
+        return ImbCollective(pattern, "send", "one-way" if pattern == EXCHANGE else "call")
+    if (collective := collective_name(name)) is not None:
+        return ImbCollective(collective, DEFAULT)
+    match = _NON_BLOCKING.fullmatch(name)
+    collective = collective_name(match[1]) if match else None
+    return None if collective is None else ImbCollective(collective, f"{DEFAULT}, non-blocking")
 
 
 @dataclass
