@@ -14,9 +14,13 @@ import argparse
 import sys
 import time
 from collections.abc import Sequence
+from pathlib import Path
 
 from chiplog.fit.changes import find_changes
-from chiplog.testing.machines import GRIDS, NOISES, Drawn, draw, found_and_false
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "tests" / "helpers"))
+
+from machines import GRIDS, NOISES, Drawn, draw, found_and_false
 
 KINDS = ("run", "raw", "table")
 

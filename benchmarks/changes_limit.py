@@ -15,6 +15,7 @@ import math
 import sys
 from collections.abc import Sequence
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,8 +23,11 @@ from scipy.stats import chi2, norm
 
 from chiplog.fit.changes.detect.segments import DENSE_POINTS, SPARSE_POINTS
 from chiplog.fit.changes.detect.thresholds import THRESHOLDS
-from chiplog.testing import machines
-from chiplog.testing.machines import GRIDS, Drawn, draw
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "tests" / "helpers"))
+
+import machines
+from machines import GRIDS, Drawn, draw
 
 Floats = NDArray[np.float64]
 KINDS = ("raw", "table")

@@ -12,11 +12,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from schemas import validate
 
 from chiplog.cli import main
 from chiplog.dataset.patterns import PATTERNS
 from chiplog.jobs.report import report
-from chiplog.testing.schemas import validate
 
 SIM = "sim:L=5us,o=1us,g=2us,G=0.5ns,S=8KiB,noise=0.02"
 SIZES = {"one size": "64", "several sizes": "1:32KiB:1"}

@@ -16,6 +16,7 @@ from known_networks import (
     lop_target,
     pairs_target,
 )
+from simulated import over_pairs, over_peers, simulated_runs
 
 from chiplog.dataset.series import Dataset
 from chiplog.fit.fitting import fit
@@ -23,7 +24,6 @@ from chiplog.fit.result import Fit
 from chiplog.models.protocol import points
 from chiplog.models.registry import load_model
 from chiplog.plan.request import SeriesRequest
-from chiplog.testing.simulated import over_pairs, over_peers, simulated_runs
 
 EXACT = 1e-3
 SIZES = tuple(1024 << step for step in range(0, 12, 2))

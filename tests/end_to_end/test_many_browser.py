@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 from browser import FAULTS, OVERLAPS, Opened, load, sync_api
+from sample_many import PAIR_SIZES, PAIRS, sample_many_target
 
 from chiplog.jobs.report import report_input
-from chiplog.report import write_report
-from chiplog.testing.sample_many import PAIR_SIZES, PAIRS, sample_many_target
+from chiplog.report.write import write_report
 
 MODELS = ("postal", "max-rate", "max-rate-4", "max-rate-modified")
 

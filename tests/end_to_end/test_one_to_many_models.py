@@ -8,10 +8,9 @@ from pathlib import Path
 
 import pytest
 from command import chiplog
-
-from chiplog.testing.schemas import validate
-from chiplog.testing.synthetic import SyntheticDisturbance
-from chiplog.testing.synthetic_one_to_many import logfp_truth, one_to_many_dataset
+from schemas import validate
+from synthetic import SyntheticDisturbance
+from synthetic_one_to_many import logfp_truth, one_to_many_dataset
 
 TRUTH = {"f": 7.0, "o_min": 0.18e-6, "o_max": 1.6e-6, "L": 5e-6, "g": 5e-6}
 

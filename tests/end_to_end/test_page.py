@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from browser import FAULTS, Opened, load, sync_api
 from command import SIM, chiplog
+from sample_report import sample_report
 
-from chiplog.report import write_report
-from chiplog.testing.sample_report import sample_report
+from chiplog.report.write import write_report
 
 MOST_PIXELS = 9000
 FIRST_SCREEN = 900

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 from command import chiplog
+from schemas import validate_run_file
 
 from chiplog.dataset.run_file import read_run
-from chiplog.testing.schemas import validate_run_file
 
 
 @pytest.mark.alone

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 from command import Finished, chiplog
+from prediction import fit_of
+from schemas import validate
 
 from chiplog.fit.model_file import write_model
 from chiplog.fit.result import Fit
-from chiplog.testing.prediction import fit_of
-from chiplog.testing.schemas import validate
 
 LOGGP = fit_of(
     "loggp",

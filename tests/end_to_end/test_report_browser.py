@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 from browser import FAULTS, OVERLAPS, Opened, load, sync_api
+from sample_report import sample_report
 
-from chiplog.report import write_report
-from chiplog.testing.sample_report import sample_report
+from chiplog.report.write import write_report
 
 PLOTS_PER_TARGET, PLOTS_OF_ALL = 8, 2
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from simulated import simulated_runs
 
 from chiplog.dataset.series import Dataset, Series
 from chiplog.models.loggops import LOGGOPS
 from chiplog.models.protocol import Theta, points
 from chiplog.plan.request import SeriesRequest
-from chiplog.testing.simulated import simulated_runs
 
 ROUNDING = 0.51e-9
 """Records keep whole nanoseconds; virtual time sums whole picoseconds."""

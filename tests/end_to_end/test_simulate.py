@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 from command import Finished, chiplog
+from model_files import example_fit
+from schemas import validate
 
 from chiplog.fit.model_file import write_model
 from chiplog.fit.result import Parameter, Segment
-from chiplog.testing.model_files import example_fit
-from chiplog.testing.schemas import validate
 
 GOLDEN = ("--L", 2500, "--o", 1500, "--g", 1000, "--G", 6, "--O", 0, "--S", 65535)
 STUCK = """num_ranks 2

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 from command import chiplog
+from schemas import validate, validate_run_file
 
 from chiplog.dataset.run_file import read_run
 from chiplog.survey.machine_verdict import verdict_of_run
 from chiplog.survey.pair_values import pair_values
-from chiplog.testing.schemas import validate, validate_run_file
 
 TARGET = "sim:L=5us,o=1us,g=2us,G=1ns,slow=2:1-4"
 SLOW = {1, 4}

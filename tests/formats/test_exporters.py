@@ -12,6 +12,9 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 from needs import require_command, require_data
+from prediction import fit_of
+from run_files import write_example
+from schemas import validate_run_file
 
 from chiplog.dataset.importers import import_file
 from chiplog.dataset.run_file import read_run
@@ -21,9 +24,6 @@ from chiplog.export.export_file import export_file
 from chiplog.export.exporter import EXPORTERS
 from chiplog.fit.model_file import write_model
 from chiplog.fit.result import Cost, Curve, Fit, FitError, Parameter, Segment
-from chiplog.testing.prediction import fit_of
-from chiplog.testing.run_files import write_example
-from chiplog.testing.schemas import validate_run_file
 
 MICROSECOND = 1e-6
 

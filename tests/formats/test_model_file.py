@@ -9,6 +9,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from model_files import example_fit
+from schemas import validate
 
 from chiplog.errors import CorruptFile, RunFailed, UsageError
 from chiplog.fit.model_file import (
@@ -18,8 +20,6 @@ from chiplog.fit.model_file import (
     read_model,
     write_model,
 )
-from chiplog.testing.model_files import example_fit
-from chiplog.testing.schemas import validate
 
 
 def plain(value: object) -> object:

@@ -6,8 +6,9 @@ import json
 import subprocess
 from pathlib import Path
 
+from schemas import validate_run_file
+
 from chiplog.dataset.run_file import read_run
-from chiplog.testing.schemas import validate_run_file
 
 STOP = {"relative_half_width": 0.025, "min_samples": 5, "max_samples": 9, "budget_ns": 50_000_000}
 SERIES = [

@@ -10,16 +10,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-
-from chiplog.dataset.lines import encode_line
-from chiplog.dataset.run_file import RunWriter, read_run, write_run
-from chiplog.errors import ChiplogError, CorruptFile, RunFailed, UsageError
-from chiplog.testing.run_files import (
+from run_files import (
     example_header,
     example_record,
     example_series,
     write_example,
 )
+
+from chiplog.dataset.lines import encode_line
+from chiplog.dataset.run_file import RunWriter, read_run, write_run
+from chiplog.errors import ChiplogError, CorruptFile, RunFailed, UsageError
 
 FIXTURES = Path(__file__).parent / "fixtures"
 
@@ -309,7 +309,7 @@ FULL_DISK = """
 import resource, signal, sys
 from chiplog.dataset.run_file import RunWriter
 from chiplog.errors import RunFailed
-from chiplog.testing.run_files import example_header, example_record, example_series
+from run_files import example_header, example_record, example_series
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (6000, 6000))
 try:
@@ -324,7 +324,11 @@ except RunFailed as error:
 def test_a_full_disk_ends_in_a_sentence_and_keeps_the_finished_records(tmp_path: Path) -> None:
     path = tmp_path / "run.jsonl"
     command = [sys.executable, "-c", FULL_DISK, str(path)]
-    said = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60).stdout
+    with_helpers = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run(
+        command, capture_output=True, text=True, check=True, timeout=60, env=with_helpers
+    )
+    said = done.stdout
     assert "can't be written: File too large; the " in said and "--resume goes on" in said
     kept = read_run(path, salvage=True)
     assert len(kept.series) > 2 and f"the {len(kept.series)} finished records" in said

@@ -14,6 +14,8 @@ from typing import TypeVar
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from model_files import example_fit
+from run_files import example_header, example_record, write_example
 
 from chiplog.dataset.importers import import_file
 from chiplog.dataset.lines import encode_line
@@ -21,8 +23,6 @@ from chiplog.dataset.run_file import read_run
 from chiplog.dataset.series import Dataset
 from chiplog.errors import CorruptFile
 from chiplog.fit.model_file import fits_to_json, json_text, read_model
-from chiplog.testing.model_files import example_fit
-from chiplog.testing.run_files import example_header, example_record, write_example
 
 T = TypeVar("T")
 Edit = tuple[str, int, bytes]

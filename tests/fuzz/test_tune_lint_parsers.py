@@ -12,7 +12,7 @@ from chiplog.tune.lint.classic_lint import lint_classic
 from chiplog.tune.lint.han_lint import lint_han
 from chiplog.tune.lint.json_lines import JsonValue, parse_json
 from chiplog.tune.lint.mca_lint import lint_mca
-from chiplog.tune.lint.mpich_lint import lint_tree
+from chiplog.tune.lint.mpich_lint import read_tree
 from chiplog.tune.lint.mpich_release import MpichRelease
 from chiplog.tune.lint.openmpi_json_lint import lint_openmpi_json
 from chiplog.tune.lint.openmpi_release import OpenMpiRelease
@@ -80,7 +80,8 @@ def test_rules_of_han(text: str, release: OpenMpiRelease) -> None:
 @given(documents.map(lambda one: json.dumps(one, indent=1)) | any_text)
 def test_json_rules_and_trees(text: str) -> None:
     check(lint_openmpi_json(text, RELEASES[2]), text)
-    check(lint_tree(text, MpichRelease((4, 0, 2), None))[1], text)
+    _, rules, leaves, _ = read_tree(text, MpichRelease((4, 0, 2), None))
+    check([*rules, *(leaf.rule for leaf in leaves)], text)
 
 
 @PATIENT

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
+from synthetic import size_grid, synthetic_dataset
 
 from chiplog.fit.fitting import fit
 from chiplog.fit.regimes.crossing import line_crossing_bytes
 from chiplog.models.loggp import gap
 from chiplog.models.piecewise import Piece
-from chiplog.testing.synthetic import size_grid, synthetic_dataset
 
 MICRO = 1e-6
 TOLERANCE = 1e-3

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from known_networks import last_free_of_the_gap
 
 from chiplog.models import lop_paper
-from chiplog.models.logfp import LOGFP, last_free_of_the_gap
+from chiplog.models.logfp import LOGFP
 from chiplog.models.logp import LOGP
 from chiplog.models.lop import LOP
 from chiplog.models.lop_overhead import LOP_OVERHEAD

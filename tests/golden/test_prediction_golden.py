@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from prediction import fit_of
 
 from chiplog.collectives.algorithm import Task
 from chiplog.collectives.barrier.n_way_dissemination import round_count
@@ -11,7 +12,6 @@ from chiplog.models.lop_paper import identifiable
 from chiplog.predict.n_way import best_peers, best_peers_exhaustively, candidates
 from chiplog.predict.prediction import predict
 from chiplog.predict.result import LOWER_BOUND
-from chiplog.testing.prediction import fit_of
 
 US = 1e-6
 SEND = (22.4558, -0.0140, 9.1637, 0.0174, -0.0625, 101.3065)

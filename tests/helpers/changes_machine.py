@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
+from synthetic import exact_seconds
 
 from chiplog.dataset.series import Series
 from chiplog.models.piecewise import Piece
 from chiplog.plan.request import Request, SeriesRequest
-from chiplog.testing.synthetic import exact_seconds
 
 MICRO = 1e-6
 

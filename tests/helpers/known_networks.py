@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 
 from chiplog.models import lop_paper
@@ -30,6 +31,14 @@ PAIRS: Mapping[str, tuple[str, Theta]] = {
     ),
 }
 """By model, options of sim and the parameters that they mean."""
+
+
+def last_free_of_the_gap(theta: Theta) -> float:
+    """LogfP's P*, the number of peers beyond which f and g show; infinite where g <= o_min."""
+    slower = theta["g"] - theta["o_min"]
+    if slower <= 0:
+        return math.inf
+    return (theta["f"] * theta["g"] + theta["o_max"] - theta["o_min"]) / slower
 
 
 def nanoseconds(seconds: float) -> str:

@@ -8,11 +8,11 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 
 from scipy.stats import binom
+from simulated import simulated_runs
 
 from chiplog.fit.fitting import fit
 from chiplog.fit.result import Parameter
 from chiplog.plan.request import SeriesRequest
-from chiplog.testing.simulated import simulated_runs
 
 PARTS = 4
 """Probes that the runs are taken from, each with a seed of its own."""

@@ -7,13 +7,13 @@ from pathlib import Path
 
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from run_files import example_header, example_record, example_series
 
 from chiplog.dataset.importers import import_file
 from chiplog.dataset.lines import Where, decode_line, encode_line
 from chiplog.dataset.records import DIRECTIONS
 from chiplog.dataset.run_file import RunWriter, read_run
 from chiplog.export.export_file import export_file
-from chiplog.testing.run_files import example_header, example_record, example_series
 
 WHERE = Where("run.jsonl", 1)
 plain = st.recursive(

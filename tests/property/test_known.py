@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from prediction import fit_of
 
 from chiplog.collectives.algorithm import Task
 from chiplog.errors import UsageError
@@ -18,7 +19,6 @@ from chiplog.jobs.simulated_model import FittedParameters
 from chiplog.predict.n_way import N_WAY
 from chiplog.predict.prediction import predict
 from chiplog.schedule import Schedule, ScheduleBuilder
-from chiplog.testing.prediction import fit_of
 from chiplog.tune.choose import choose
 
 SYMBOLS = ("L", "o_s", "o_r", "g", "G", "O_s", "O_r", "G_half")

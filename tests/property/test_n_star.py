@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from prediction import fit_of
 
 from chiplog.collectives.algorithm import Task
 from chiplog.collectives.barrier.n_way_dissemination import last_peers, round_count
@@ -21,8 +22,6 @@ from chiplog.predict.n_way import (
     ragged_candidates,
 )
 from chiplog.predict.prediction import speaker_for
-from chiplog.testing.prediction import fit_of
-from chiplog.tune.choose import barrier_seconds
 
 US = 1e-6
 MOST_RANKS = 1024
@@ -81,12 +80,13 @@ def test_under_the_closed_form_of_logp_no_other_n_is_faster(
 ) -> None:
     """It follows each message, so a last round with fewer peers counts as what it is."""
     fit = fit_of("logp", {"L": L * US, "o_s": o * US, "o_r": o * US, "g": g * US})
-    speaker = speaker_for([fit], [load("barrier", "n-way-dissemination")], Task(ranks))
+    barrier = load("barrier", "n-way-dissemination")
+    speaker = speaker_for([fit], [barrier], Task(ranks))
     known: dict[int, float] = {}
 
     def seconds(n: int) -> float:
         if n not in known:
-            known[n] = float(barrier_seconds(speaker, ranks, n)[0])
+            known[n] = float(speaker.seconds(barrier, Task(ranks, peers=n))[0])
         return known[n]
 
     best = seconds(best_peers(ranks, seconds))

@@ -6,11 +6,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
+from loggops_network import LogGOPSNetwork, LogGOPSProtocol
 
 from chiplog.collectives.algorithm import Algorithm, Task
 from chiplog.collectives.bcast.logp_optimal import tree_costs
 from chiplog.collectives.registry import MODULES, algorithms, load
-from chiplog.predict.loggops import LogGOPSNetwork, LogGOPSProtocol
 from chiplog.simulate import LogGOPS, simulate
 
 EVERY = [(operation, name) for operation in MODULES for name in algorithms(operation)]

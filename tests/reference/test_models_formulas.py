@@ -13,7 +13,7 @@ from chiplog.models.colours import Colour
 from chiplog.models.hockney import HOCKNEY
 from chiplog.models.loggp import LOGGP
 from chiplog.models.loggps import LOGGPS
-from chiplog.models.logp import LOGP, in_flight
+from chiplog.models.logp import LOGP
 from chiplog.models.piecewise import Piece, piecewise_seconds
 from chiplog.models.plogp import PLOGP
 from chiplog.models.protocol import Model, Points, points
@@ -83,7 +83,6 @@ def test_calls_take_the_overheads_only() -> None:
 def test_logp_does_not_depend_on_the_size() -> None:
     found = LOGP.seconds(points("prtt", [1, 1 << 20], 10), THETA)
     assert found[0] == found[1] == pytest.approx(15e-6 + 9 * 2e-6)
-    assert in_flight(THETA) == 2
 
 
 def test_hockney_reaches_half_its_bandwidth_at_n_half() -> None:

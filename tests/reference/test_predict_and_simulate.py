@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 from needs import require_data
+from prediction import fit_of
+from synthetic import SyntheticDisturbance, size_grid, synthetic_dataset
 
 from chiplog.collectives.algorithm import Algorithm, Task
 from chiplog.collectives.registry import OPERATIONS, algorithms
@@ -19,8 +21,6 @@ from chiplog.jobs.simulated_model import FittedParameters
 from chiplog.models.piecewise import Piece
 from chiplog.predict.loggp import LogGPSpeaker
 from chiplog.predict.prediction import predict
-from chiplog.testing.prediction import fit_of
-from chiplog.testing.synthetic import SyntheticDisturbance, size_grid, synthetic_dataset
 
 PICOSECOND = 1e-12
 TASKS = ((2, 1), (5, 8), (8, 16384), (13, 100_000))

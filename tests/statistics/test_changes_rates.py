@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 from changes_machine import ONE_PROTOCOL, THREE_PROTOCOLS, Machine
 from many_runs import LONG
+from synthetic import SyntheticDisturbance, size_grid, synthetic_dataset
 
 from chiplog.dataset.series import Dataset
 from chiplog.fit.changes import ChangesResult, Refiner, find_changes
 from chiplog.fit.result import Change
 from chiplog.models.piecewise import Piece
-from chiplog.testing.synthetic import SyntheticDisturbance, size_grid, synthetic_dataset
 
 SEEDS = 100 if LONG else 40
 NOISE = SyntheticDisturbance(noise=0.05, outliers=0.01)

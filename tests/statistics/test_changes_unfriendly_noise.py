@@ -13,11 +13,11 @@ from functools import partial
 
 import numpy as np
 import pytest
+from machines import GRIDS, NOISES, Drawn, draw, found_and_false
 from many_runs import LONG, share_is_within
 
 from chiplog.dataset.series import Dataset
 from chiplog.fit.changes import find_changes
-from chiplog.testing.machines import GRIDS, NOISES, Drawn, draw, found_and_false
 
 pytestmark = pytest.mark.statistics
 

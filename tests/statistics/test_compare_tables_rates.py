@@ -8,10 +8,10 @@ from functools import partial
 import numpy as np
 import pytest
 from many_runs import LONG
+from synthetic_tables import curve_seconds, table_of
 
 from chiplog.compare.runs import compare_runs
 from chiplog.dataset.series import Dataset
-from chiplog.testing.synthetic_tables import curve_seconds, table_of
 
 GRIDS = {
     "an octave": tuple(2**n for n in range(23)),

@@ -11,11 +11,9 @@ from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 
 import pytest
-from known_networks import Theta, logfp_target
+from known_networks import Theta, last_free_of_the_gap, logfp_target
 from many_runs import COVERED, Case, Found, claimed, covered, fit_all, share_is_within
-
-from chiplog.models.logfp import last_free_of_the_gap
-from chiplog.testing.simulated import over_peers
+from simulated import over_peers
 
 FAST = {"L": 2e-6, "g": 1e-6}
 SLOW = {"L": 5e-6, "g": 5e-6}

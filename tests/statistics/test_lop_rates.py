@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from known_networks import PUBLISHED_LOP, PUBLISHED_OVERHEAD, Theta, lop_target
 from many_runs import COVERED, LONG, Case, Found, claimed, covered, fit_all, share_is_within
+from simulated import over_peers
 
 from chiplog.models.lop import seconds_per_message
-from chiplog.testing.simulated import over_peers
 
 PEERS = np.arange(1, 33)
 SERIES = over_peers(PEERS.tolist())

@@ -8,15 +8,15 @@ import numpy as np
 import pytest
 from known_networks import PAIRS, pairs_target
 from many_runs import COVERED, LONG, Case, claimed, covered, fit_all, share_is_within
+from simulated import over_pairs
+from synthetic import SyntheticDisturbance
+from synthetic_pairs import pairs_dataset
 
 from chiplog.fit.fitting import fit
 from chiplog.fit.pairs.fitting import find_pieces
 from chiplog.fit.pairs.table import pair_table
 from chiplog.models.piecewise import Piece
 from chiplog.models.registry import load_model
-from chiplog.testing.simulated import over_pairs
-from chiplog.testing.synthetic import SyntheticDisturbance
-from chiplog.testing.synthetic_pairs import pairs_dataset
 
 SIZES = tuple(4096 << step for step in range(8))
 NUMBERS_OF_PAIRS = (1, 2, 3, 4, 6, 8)

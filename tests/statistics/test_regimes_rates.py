@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from many_runs import LONG, share_is_within
+from synthetic import Ask, SyntheticDisturbance, size_grid, synthetic_dataset
 
 from chiplog.fit.fitting import fit
 from chiplog.fit.regimes import find_regimes
 from chiplog.models.piecewise import Piece
 from chiplog.plan.sizes import parse_sizes
-from chiplog.testing.synthetic import Ask, SyntheticDisturbance, size_grid, synthetic_dataset
 
 pytestmark = pytest.mark.statistics
 

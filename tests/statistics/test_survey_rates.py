@@ -14,13 +14,13 @@ import numpy as np
 import pytest
 from many_runs import LONG, MISTAKE
 from scipy.stats import binom
+from simulated_survey import SimulatedSurvey, SurveyMachine, SurveyNoise
 
 from chiplog.survey.judge.verdict import sweep_verdict
 from chiplog.survey.leaves import differences, infer_leaves
 from chiplog.survey.pair_values import Isolation, Kind
 from chiplog.survey.settings import SETTINGS
 from chiplog.survey.slowness_model import fit_pairs
-from chiplog.testing.simulated_survey import SimulatedSurvey, SurveyMachine, SurveyNoise
 
 Name = tuple[str, str, str | None, str]
 USUAL_NOISE = SurveyNoise()

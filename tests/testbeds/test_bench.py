@@ -11,13 +11,13 @@ from pathlib import Path
 import pytest
 from command import chiplog
 from needs import require_command
+from schemas import validate
 
 from chiplog.bench.benchmark import BenchOptions, bench
 from chiplog.bench.result import Bench
 from chiplog.measure.launchers import SimulatedPlatform, launch_command
 from chiplog.measure.mpis import Mpi
 from chiplog.measure.programs import BENCH, build_program
-from chiplog.testing.schemas import validate
 
 Platform = Callable[..., SimulatedPlatform]
 MpiNamed = Callable[[str], Mpi]

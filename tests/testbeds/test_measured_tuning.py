@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 from barrier_programs import compile_tool
 from command import chiplog
+from schemas import validate
 
 from chiplog.measure.mpis import Mpi
 from chiplog.measure.programs import RACE, build_program
-from chiplog.testing.schemas import validate
 from chiplog.tune.measured import mpich, openmpi
 from chiplog.tune.measured.candidate import DEFAULT
 from chiplog.tune.measured.launch import Cell, Effort, RaceEntry, Result

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 from command import chiplog
+from schemas import validate
 
 from chiplog.measure.mpis import Mpi
-from chiplog.testing.schemas import validate
 from chiplog.tune.lint.lint_file import lint
 from chiplog.tune.mpich_tree import carried, own_tree
 

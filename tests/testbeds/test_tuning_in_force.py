@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 from command import chiplog
+from prediction import fit_of
+from schemas import validate
 
 from chiplog.fit.model_file import write_model
 from chiplog.measure.mpis import Mpi
-from chiplog.testing.prediction import fit_of
-from chiplog.testing.schemas import validate
 from chiplog.tune.check.in_force import TuningInForce, check_tuning
 
 MpiNamed = Callable[[str], Mpi]

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
+from prediction import fit_of
 
 from chiplog import _native
 from chiplog.collectives.algorithm import Task
 from chiplog.collectives.registry import algorithms
 from chiplog.schedule.arrays import SEND
-from chiplog.testing.prediction import fit_of
 from chiplog.tune.choose import choose
 
 US = 1e-6

@@ -7,14 +7,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from schemas import validate
 
-from chiplog.bench.launched import read_launch
-from chiplog.bench.raw_file import write_samples
+from chiplog.bench.launched import read_launch, write_samples
 from chiplog.bench.result import bench_to_json, summarise
 from chiplog.bench.statistics import median, ratio
 from chiplog.dataset.lines import Where, decode_line
 from chiplog.errors import RunFailed
-from chiplog.testing.schemas import validate
 
 
 def launches(*centres: float, spread: float = 0.05) -> list[np.ndarray]:

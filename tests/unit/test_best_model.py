@@ -8,6 +8,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from known_networks import PUBLISHED_LOP, PUBLISHED_OVERHEAD, lop_target, pairs_target
+from sample_report import sample_report
+from simulated import over_pairs, over_peers, simulated_runs
 
 from chiplog.compare.best import best_row, best_rows, is_surely_closer
 from chiplog.compare.models import judge_models
@@ -15,11 +17,9 @@ from chiplog.compare.result import ModelRow, comparison_to_json
 from chiplog.fit.fitting import fit
 from chiplog.fit.predictions.predictor import summarise
 from chiplog.fit.verdict import quality_of
-from chiplog.report import TargetReport
+from chiplog.report.input import TargetReport
 from chiplog.report.measured import headline, parameter_fit
 from chiplog.report.summary import summary_lines
-from chiplog.testing.sample_report import sample_report
-from chiplog.testing.simulated import over_pairs, over_peers, simulated_runs
 
 
 def row(

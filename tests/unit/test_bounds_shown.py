@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from sample_report import sample_report
 
 from chiplog.cli.fit_text import fits_text
 from chiplog.fit.result import Fit, Parameter
-from chiplog.report import TargetReport
 from chiplog.report.copies import latex_table
 from chiplog.report.document import Style, text_of
+from chiplog.report.input import TargetReport
 from chiplog.report.parameter_text import bandwidth_of, bounds, full, short
 from chiplog.report.summary import COLUMNS, summary_lines
-from chiplog.testing.sample_report import sample_report
 
 HIDDEN = Parameter("g", None, 0.0, 0.145e-6, "s", False, "the overhead hides the gap.")
 UNKNOWN = Parameter("g", None, 0.0, None, "s", False, "nothing was measured.")

@@ -9,12 +9,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from changes_machine import MICRO, ONE_PROTOCOL, THREE_PROTOCOLS, theta
+from synthetic import SyntheticDisturbance, size_grid, synthetic_dataset
 
 from chiplog.dataset.series import Dataset, Series
 from chiplog.fit.changes import changes_to_json, find_changes
 from chiplog.fit.result import Change
 from chiplog.models.piecewise import Piece
-from chiplog.testing.synthetic import SyntheticDisturbance, size_grid, synthetic_dataset
 
 SIZES = size_grid(per_octave=4)
 

@@ -8,6 +8,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from machines import draw
+from synthetic import as_run
+from synthetic_tables import table_of
 
 from chiplog.dataset.series import Dataset, Series
 from chiplog.fit.changes import changes_to_json, find_changes
@@ -16,9 +19,6 @@ from chiplog.fit.changes.detect.drift import drift_of
 from chiplog.fit.changes.detect.observed import observe
 from chiplog.fit.changes.detect.segments import Lines
 from chiplog.fit.changes.detect.thresholds import THRESHOLDS
-from chiplog.testing.machines import draw
-from chiplog.testing.synthetic import as_run
-from chiplog.testing.synthetic_tables import table_of
 
 MICRO = 1e-6
 QUIET = (1.1, 1.1, 1.1, 1.1, 1.2, 1.2, 1.2, 1.3, 1.5, 1.8, 2.1, 2.6, 3.5, 5.0, 7.9, 10.0, 14.4)

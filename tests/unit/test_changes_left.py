@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from synthetic import size_grid, synthetic_dataset
 
 from chiplog.compare import changes_left as room
 from chiplog.compare import models
@@ -15,7 +16,6 @@ from chiplog.dataset.series import Dataset
 from chiplog.fit.changes import ChangesResult
 from chiplog.fit.result import Change
 from chiplog.models.piecewise import Piece
-from chiplog.testing.synthetic import size_grid, synthetic_dataset
 
 TRUTH = {"L": 5e-6, "o_s": 1e-6, "o_r": 1e-6, "g": 2e-6, "G": 0.5e-9}
 SIZES = size_grid(1 << 16, per_octave=1)

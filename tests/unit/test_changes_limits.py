@@ -7,13 +7,13 @@ from dataclasses import replace
 
 import pytest
 from changes_machine import ONE_PROTOCOL, Machine, theta
+from synthetic import SyntheticDisturbance, size_grid, synthetic_dataset
 
 from chiplog.dataset.series import Dataset
 from chiplog.fit.changes import Refiner, find_changes
 from chiplog.fit.changes.ask.limits import copy_limits, limits_of
 from chiplog.fit.result import Change
 from chiplog.models.piecewise import Piece
-from chiplog.testing.synthetic import SyntheticDisturbance, size_grid, synthetic_dataset
 
 SETTINGS = {
     "btl_sm_eager_limit": "4096",

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 from changes_machine import ONE_PROTOCOL, THREE_PROTOCOLS, Machine, theta
+from synthetic import SyntheticDisturbance, size_grid, synthetic_dataset
 
 from chiplog.dataset.series import Dataset, Series
 from chiplog.fit.changes import Refiner, find_changes
@@ -15,7 +16,6 @@ from chiplog.fit.changes.ask.thresholds import THRESHOLDS
 from chiplog.fit.result import Change
 from chiplog.models.piecewise import Piece
 from chiplog.plan.request import Request
-from chiplog.testing.synthetic import SyntheticDisturbance, size_grid, synthetic_dataset
 
 NOISE = SyntheticDisturbance(noise=0.05, outliers=0.01)
 

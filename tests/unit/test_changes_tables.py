@@ -7,9 +7,9 @@ from concurrent.futures import ProcessPoolExecutor
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from synthetic_tables import table_of
 
 from chiplog.fit.changes import ChangesResult, find_changes
-from chiplog.testing.synthetic_tables import table_of
 
 Floats = NDArray[np.float64]
 

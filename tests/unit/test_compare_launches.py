@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+from synthetic import Ask, SyntheticDisturbance, synthetic_dataset
 
 from chiplog.compare.runs import compare_runs
 from chiplog.compare.threshold import over_threshold, parse_threshold
 from chiplog.dataset.series import Dataset, Series
 from chiplog.models.piecewise import Piece
-from chiplog.testing.synthetic import Ask, SyntheticDisturbance, synthetic_dataset
 
 TRUTH = {"L": 5e-6, "o_s": 1e-6, "o_r": 1e-6, "g": 2e-6, "G": 0.5e-9}
 SIZES = (1, 64, 4096, 65536)

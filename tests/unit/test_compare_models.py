@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from synthetic import SyntheticDisturbance, size_grid, synthetic_dataset
 
 from chiplog.compare.expression import parse_expression
 from chiplog.compare.models import compare_models
@@ -12,7 +13,6 @@ from chiplog.compare.result import ModelRow, comparison_to_json
 from chiplog.dataset.series import Dataset
 from chiplog.errors import UsageError
 from chiplog.models.piecewise import Piece
-from chiplog.testing.synthetic import SyntheticDisturbance, size_grid, synthetic_dataset
 
 TRUTH = {"L": 5e-6, "o_s": 1e-6, "o_r": 1e-6, "g": 2e-6, "G": 0.5e-9}
 MODELS = ("hockney", "logp", "loggp", "plogp")

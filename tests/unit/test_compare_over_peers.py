@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from synthetic import SyntheticDisturbance, size_grid, synthetic_dataset
+from synthetic_one_to_many import logfp_truth, one_to_many_dataset
 
 from chiplog.compare.judged import default_models
 from chiplog.compare.models import compare_models
@@ -13,8 +15,6 @@ from chiplog.compare.runs import compare_runs
 from chiplog.dataset.series import Dataset
 from chiplog.errors import UsageError
 from chiplog.models.piecewise import Piece
-from chiplog.testing.synthetic import SyntheticDisturbance, size_grid, synthetic_dataset
-from chiplog.testing.synthetic_one_to_many import logfp_truth, one_to_many_dataset
 
 TRUTH = {"f": 4.0, "o_min": 0.18e-6, "o_max": 1.6e-6, "L": 5e-6, "g": 2e-6}
 MODELS = ("logp", "lop", "logfp")

@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from schemas import validate
+from synthetic import SyntheticDisturbance, size_grid, synthetic_dataset
+from synthetic_pairs import pairs_dataset
 
 from chiplog.compare.models import compare_models
 from chiplog.compare.result import ModelRow, comparison_to_json
@@ -13,9 +16,6 @@ from chiplog.dataset.series import Dataset
 from chiplog.errors import UsageError
 from chiplog.models.piecewise import Piece
 from chiplog.models.registry import load_model
-from chiplog.testing.schemas import validate
-from chiplog.testing.synthetic import SyntheticDisturbance, size_grid, synthetic_dataset
-from chiplog.testing.synthetic_pairs import pairs_dataset
 
 TRUTH = {"s0": 5e-6, "R_C": 2e9, "R_N": 7e9}
 LOGGP = {"L": 5e-6, "o_s": 1e-6, "o_r": 1e-6, "g": 2e-6, "G": 0.5e-9}

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from synthetic import Ask, SyntheticDisturbance, synthetic_dataset
 
 from chiplog.compare.result import comparison_to_json
 from chiplog.compare.runs import compare_runs, judge
@@ -14,7 +15,6 @@ from chiplog.compare.threshold import over_threshold, parse_threshold
 from chiplog.dataset.series import Dataset, Reference
 from chiplog.errors import UsageError
 from chiplog.models.piecewise import Piece
-from chiplog.testing.synthetic import Ask, SyntheticDisturbance, synthetic_dataset
 
 TRUTH = {"L": 5e-6, "o_s": 1e-6, "o_r": 1e-6, "g": 2e-6, "G": 0.5e-9}
 SIZES = (1, 64, 4096, 65536)

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from schemas import validate
+from synthetic_tables import curve_seconds, table_of
 
 from chiplog.cli.compare import compare
 from chiplog.compare.result import RunRow, comparison_to_json
@@ -16,8 +18,6 @@ from chiplog.compare.threshold import check_threshold
 from chiplog.dataset.import_file import import_file
 from chiplog.dataset.series import Dataset
 from chiplog.errors import PrecisionNotMet, ThresholdHit
-from chiplog.testing.schemas import validate
-from chiplog.testing.synthetic_tables import curve_seconds, table_of
 
 OCTAVES = tuple(2**n for n in range(23))
 GRIDS = {

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from synthetic import Ask, SyntheticDisturbance, size_grid, synthetic_dataset
 
 from chiplog.dataset.delays import TrainGap, TrainGaps, short_delays, without_short_delays
 from chiplog.dataset.run_file import read_run
@@ -18,7 +19,6 @@ from chiplog.jobs.measure import measure
 from chiplog.models.piecewise import Piece
 from chiplog.plan import PlanOptions, Request, SeriesRequest, StopRule
 from chiplog.plan.delays import DelayChoice, sufficient_delay
-from chiplog.testing.synthetic import Ask, SyntheticDisturbance, size_grid, synthetic_dataset
 
 O = 1e-6
 SIZES = size_grid(1 << 14, per_octave=1)

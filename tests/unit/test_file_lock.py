@@ -16,13 +16,13 @@ from pathlib import Path
 
 import pytest
 from command import SIM, chiplog, start_chiplog
+from model_files import example_fit
+from run_files import example_header, example_record, write_example
 
 from chiplog.dataset.run_file import RunWriter, read_run
 from chiplog.errors import NotLocked, RunFailed
 from chiplog.fit.result import Fit
 from chiplog.output_file import write_text
-from chiplog.testing.model_files import example_fit
-from chiplog.testing.run_files import example_header, example_record, write_example
 from chiplog.tune.measured.race import Raced, RaceOptions
 from chiplog.tune.measured.raw_file import About, SamplesFile
 

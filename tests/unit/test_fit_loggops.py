@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from synthetic import SyntheticDisturbance, size_grid, synthetic_dataset
 
 from chiplog.dataset.series import Dataset
 from chiplog.fit.fitting import fit
@@ -13,7 +14,6 @@ from chiplog.fit.predictions.predictor import predictor
 from chiplog.fit.result import Fit
 from chiplog.models.piecewise import Piece
 from chiplog.models.protocol import points
-from chiplog.testing.synthetic import SyntheticDisturbance, size_grid, synthetic_dataset
 
 TRUTH = {
     "L": 5e-6,

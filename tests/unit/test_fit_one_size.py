@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from synthetic import as_run
 
 from chiplog.dataset.series import Dataset, Series
 from chiplog.fit.fitting import fit
 from chiplog.fit.predictions.predictor import predictor
 from chiplog.fit.result import Fit
 from chiplog.models.protocol import points
-from chiplog.testing.synthetic import as_run
 
 LIMIT = 32768
 LAST = 65536

@@ -7,6 +7,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from schemas import validate
+from synthetic import SyntheticDisturbance, size_grid, synthetic_dataset
+from synthetic_pairs import pairs_dataset
 
 from chiplog.dataset.series import Dataset, Series
 from chiplog.errors import UsageError
@@ -18,9 +21,6 @@ from chiplog.fit.predictions.predictor import predictor, relative_errors
 from chiplog.fit.result import Fit
 from chiplog.models.piecewise import Piece
 from chiplog.models.registry import load_model
-from chiplog.testing.schemas import validate
-from chiplog.testing.synthetic import SyntheticDisturbance, size_grid, synthetic_dataset
-from chiplog.testing.synthetic_pairs import pairs_dataset
 
 TRUTHS = {
     "postal": {"s0": 5e-6, "R_C": 2e9},

@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from synthetic import Ask, SyntheticDisturbance, size_grid, synthetic_dataset
 
 from chiplog.dataset.series import Dataset, Series
 from chiplog.errors import UsageError
 from chiplog.fit.fitting import fit
 from chiplog.fit.result import Fit, Parameter
 from chiplog.models.piecewise import Piece
-from chiplog.testing.synthetic import Ask, SyntheticDisturbance, size_grid, synthetic_dataset
 
 TRUTH = {"L": 5e-6, "o_s": 1e-6, "o_r": 1.2e-6, "g": 2e-6, "G": 0.5e-9}
 SIZES = size_grid(1 << 16, per_octave=1)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from synthetic import synthetic_dataset
+
 from chiplog.dataset.series import Dataset
 from chiplog.fit.part import with_receives
 from chiplog.models.piecewise import Piece
-from chiplog.testing.synthetic import synthetic_dataset
 
 THETA = {"L": 5e-6, "o_s": 1e-6, "o_r": 1e-6, "g": 2e-6, "G": 0.5e-9}
 RUN = synthetic_dataset([Piece(None, THETA)], [8, 64], samples=3)

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from synthetic import SyntheticDisturbance
+from synthetic_one_to_many import logfp_truth, lop_truth, one_to_many_dataset
+from synthetic_pairs import pairs_dataset
 
 import chiplog
 from chiplog.dataset.series import Dataset
@@ -12,9 +15,6 @@ from chiplog.models.lop_paper import identifiable
 from chiplog.models.piecewise import Piece
 from chiplog.models.protocol import points
 from chiplog.models.registry import load_model
-from chiplog.testing.synthetic import SyntheticDisturbance
-from chiplog.testing.synthetic_one_to_many import logfp_truth, lop_truth, one_to_many_dataset
-from chiplog.testing.synthetic_pairs import pairs_dataset
 
 PEERS = tuple(range(1, 17))
 SEND = (22.4558e-6, -0.0140, 9.1637e-6, 0.0174e-6, -0.0625, 101.3065)

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-
-from chiplog.plan.request import SeriesRequest
-from chiplog.testing.loggops_machines import (
+from loggops_machines import (
     NOISES,
     PROTOCOL,
     SLOPE,
@@ -15,8 +13,10 @@ from chiplog.testing.loggops_machines import (
     machine,
     sim_target,
 )
-from chiplog.testing.simulated import simulated_runs
-from chiplog.testing.synthetic import Drift, TwoStates, exact_seconds
+from simulated import simulated_runs
+from synthetic import Drift, TwoStates, exact_seconds
+
+from chiplog.plan.request import SeriesRequest
 
 ROUNDING = 0.52e-9
 

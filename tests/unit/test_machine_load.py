@@ -7,6 +7,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from sample_report import sample_report
+from synthetic import SyntheticDisturbance, size_grid, synthetic_dataset
 
 from chiplog.dataset.series import Dataset
 from chiplog.fit.fitting import fit
@@ -16,8 +18,6 @@ from chiplog.models.piecewise import Piece
 from chiplog.report.measured import not_usable
 from chiplog.report.sections import build
 from chiplog.report.summary import summary_lines
-from chiplog.testing.sample_report import sample_report
-from chiplog.testing.synthetic import SyntheticDisturbance, size_grid, synthetic_dataset
 
 TRUTH = Piece(None, {"L": 2e-6, "o_s": 1e-6, "o_r": 1e-6, "g": 1.5e-6, "G": 1e-9})
 

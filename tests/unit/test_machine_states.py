@@ -7,6 +7,7 @@ from dataclasses import astuple, replace
 
 import numpy as np
 import pytest
+from synthetic import size_grid, synthetic_dataset
 
 from chiplog.dataset.series import Dataset, Reference, Series
 from chiplog.fit.fitting import fit
@@ -17,7 +18,6 @@ from chiplog.measure.limits import Limits
 from chiplog.measure.revisit import AT_A_TIME, PAUSE_SECONDS, Revisit
 from chiplog.models.piecewise import Piece
 from chiplog.plan import PlanOptions
-from chiplog.testing.synthetic import size_grid, synthetic_dataset
 
 FAST = Reference(350e-9, 112e-9, 70e-9)
 IN_STEP = Reference(350e-9, 163e-9, 68e-9)

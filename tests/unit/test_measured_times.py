@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from prediction import fit_of
 
 from chiplog.collectives.algorithm import Task
 from chiplog.dataset.importers import import_file
@@ -17,7 +18,6 @@ from chiplog.fit.model_file import fits_from_json, fits_to_json
 from chiplog.fit.result import Curve, Fit
 from chiplog.predict.prediction import predict
 from chiplog.predict.result import Prediction
-from chiplog.testing.prediction import fit_of
 
 KIB, MIB = 1 << 10, 1 << 20
 US = 1e-6

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from prediction import fit_of
 
 from chiplog.collectives.algorithm import Task
 from chiplog.fit.predictions.span import AnswerSpan
@@ -16,7 +17,6 @@ from chiplog.jobs.simulated_model import FittedParameters
 from chiplog.predict.model_error import model_error, with_model_error
 from chiplog.predict.prediction import predict
 from chiplog.schedule.goal import read_goal
-from chiplog.testing.prediction import fit_of
 
 VALUES = {"L": 2e-6, "o_s": 1e-6, "o_r": 1e-6, "g": 1.5e-6, "G": 1e-9}
 GOAL = "num_ranks 2\nrank 0 {\nl1: send 8b to 1\n}\nrank 1 {\nl1: recv 8b from 0\n}\n"

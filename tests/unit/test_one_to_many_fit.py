@@ -6,6 +6,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from schemas import validate
+from synthetic import SyntheticDisturbance, size_grid, synthetic_dataset
+from synthetic_one_to_many import logfp_truth, lop_truth, one_to_many_dataset
 
 from chiplog.dataset.series import Dataset, Series
 from chiplog.errors import UsageError
@@ -17,9 +20,6 @@ from chiplog.fit.result import Fit, Parameter
 from chiplog.models import lop_paper
 from chiplog.models.lop import seconds_per_message
 from chiplog.models.piecewise import Piece
-from chiplog.testing.schemas import validate
-from chiplog.testing.synthetic import SyntheticDisturbance, size_grid, synthetic_dataset
-from chiplog.testing.synthetic_one_to_many import logfp_truth, lop_truth, one_to_many_dataset
 
 LOGFP = {"f": 7.0, "o_min": 0.18e-6, "o_max": 1.6e-6, "L": 5e-6, "g": 5e-6}
 SEND = (22.4558e-6, -0.0140, 9.1637e-6, 0.0174e-6, -0.0625, 101.3065)

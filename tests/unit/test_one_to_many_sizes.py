@@ -7,6 +7,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from synthetic import SyntheticDisturbance
+from synthetic_one_to_many import Truth, logfp_truth, lop_truth, one_to_many_dataset
 
 import chiplog
 from chiplog.cli.fit_text import fits_text
@@ -18,8 +20,6 @@ from chiplog.models.lop_paper import identifiable
 from chiplog.models.protocol import points
 from chiplog.models.registry import load_model
 from chiplog.predict.prediction import predict
-from chiplog.testing.synthetic import SyntheticDisturbance
-from chiplog.testing.synthetic_one_to_many import Truth, logfp_truth, lop_truth, one_to_many_dataset
 
 PEERS = range(1, 17)
 LOGFP = {

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from run_files import example_header, example_record, example_series
 
 from chiplog.cli.growing_table import heading
 from chiplog.cli.measured_sizes import measured_lines
@@ -14,15 +15,14 @@ from chiplog.dataset.series import Dataset
 from chiplog.jobs.analysis import analyse
 from chiplog.jobs.measure import measure
 from chiplog.plan import PlanOptions
-from chiplog.report import TargetReport
 from chiplog.report.document import Table, text_of
+from chiplog.report.input import TargetReport
 from chiplog.report.patterns import KNOWN, pattern_tables
 from chiplog.report.patterns.exchange import ratio
 from chiplog.report.patterns.peers import rounds
 from chiplog.report.patterns.run import ShownValue
 from chiplog.report.sections import measured_times
 from chiplog.survey.page.page import is_survey
-from chiplog.testing.run_files import example_header, example_record, example_series
 
 TARGET = "sim:L=5us,o=1us,g=2us,G=0.5ns"
 """A message of s bytes takes 7 us + (s-1) 0.5 ns one way."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+from synthetic import SyntheticDisturbance
+from synthetic_one_to_many import logfp_truth, one_to_many_dataset
 
 from chiplog.compare.postings import compare_postings
 from chiplog.dataset.series import Dataset, Series
@@ -12,8 +14,6 @@ from chiplog.fit.fitting import fit
 from chiplog.report.document import Panels, Section, Table, text_of
 from chiplog.report.input import TargetReport
 from chiplog.report.sections import one_to_many
-from chiplog.testing.synthetic import SyntheticDisturbance
-from chiplog.testing.synthetic_one_to_many import logfp_truth, one_to_many_dataset
 
 THETA = {"f": 4.0, "o_min": 0.2e-6, "o_max": 1.0e-6, "L": 5e-6, "g": 1e-6}
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from prediction import fit_of
 
 from chiplog.collectives.algorithm import Task
 from chiplog.collectives.registry import OPERATIONS
@@ -14,7 +15,6 @@ from chiplog.fit.estimates.parameters import interval
 from chiplog.fit.result import Curve, Fit
 from chiplog.predict.prediction import models_of, predict
 from chiplog.predict.result import Prediction
-from chiplog.testing.prediction import fit_of
 
 VALUES = {"L": 2.5e-6, "o_s": 1.5e-6, "o_r": 1.5e-6, "g": 1e-6, "G": 6e-9}
 LOGGP = fit_of("loggp", VALUES, last_bytes=65536)

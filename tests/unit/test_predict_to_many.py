@@ -6,6 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from synthetic import SyntheticDisturbance
+from synthetic_one_to_many import logfp_truth, lop_truth, one_to_many_dataset
 
 from chiplog.collectives.algorithm import Task
 from chiplog.dataset.series import Dataset
@@ -16,8 +18,6 @@ from chiplog.models.lop_paper import identifiable
 from chiplog.models.registry import load_model
 from chiplog.predict.prediction import predict
 from chiplog.predict.result import Prediction
-from chiplog.testing.synthetic import SyntheticDisturbance
-from chiplog.testing.synthetic_one_to_many import logfp_truth, lop_truth, one_to_many_dataset
 
 SEND = (22.4558e-6, -0.0140, 9.1637e-6, 0.0174e-6, -0.0625, 101.3065)
 OVERHEAD = {"l1": 0.52e-6, "l2": 0.84e-6, "l3": -0.12}

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from prediction import fit_of
 
 import chiplog
 from chiplog.api.fitted import FittedModel
@@ -22,9 +23,8 @@ from chiplog.jobs.simulated_model import fitted_parameters
 from chiplog.predict.prediction import predict
 from chiplog.predict.result import predictions_to_json
 from chiplog.report.markdown import render_document
-from chiplog.testing.prediction import fit_of
+from chiplog.tune.choice import tuning_to_json
 from chiplog.tune.model_tuning import tune
-from chiplog.tune.result import tuning_to_json
 
 VALUES = {"L": 2e-6, "o_s": 1e-6, "o_r": 1e-6, "g": 1.5e-6, "G": 1e-9}
 BAD = FitError(40, 0.96, 0.40, 7.71, 1.9)

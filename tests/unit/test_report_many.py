@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from sample_many import PAIR_SIZES, PAIRS, PEERS, sample_many_target
+from sample_report import MPI, sample_target
 
 from chiplog.jobs.report import joined
-from chiplog.report import TargetReport
 from chiplog.report.document import (
     Bullets,
     Figure,
@@ -18,11 +19,10 @@ from chiplog.report.document import (
     Table,
     text_of,
 )
+from chiplog.report.input import TargetReport
 from chiplog.report.many import pairs_curves
 from chiplog.report.parameter_text import short
 from chiplog.report.sections import not_measured, one_to_many, pairs, verdict, warnings
-from chiplog.testing.sample_many import PAIR_SIZES, PAIRS, PEERS, sample_many_target
-from chiplog.testing.sample_report import MPI, sample_target
 
 TARGET = sample_many_target()
 TWO_RANKS = sample_many_target(peers=(1,), pairs=(1,), cpus=2)

@@ -6,11 +6,20 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from sample_many import sample_many_target
+from sample_report import (
+    MPI,
+    SHM,
+    TCP,
+    one_way,
+    sample_report,
+    sample_target,
+    without_fits,
+)
 
 from chiplog.fit.request import LeftOut
 from chiplog.fit.result import Change, FitError, Parameter, Segment
 from chiplog.plan.plan import WARM_UP
-from chiplog.report import TargetReport
 from chiplog.report.document import (
     Bullets,
     Figure,
@@ -21,6 +30,7 @@ from chiplog.report.document import (
     Table,
     text_of,
 )
+from chiplog.report.input import TargetReport
 from chiplog.report.measured import COLD, MOST_POINTS, half_round_trips, headline, thinned
 from chiplog.report.sections import (
     TARGET_SECTIONS,
@@ -34,16 +44,6 @@ from chiplog.report.sections import (
     section_of,
     verdict,
     warnings,
-)
-from chiplog.testing.sample_many import sample_many_target
-from chiplog.testing.sample_report import (
-    MPI,
-    SHM,
-    TCP,
-    one_way,
-    sample_report,
-    sample_target,
-    without_fits,
 )
 
 TARGET = sample_target("mpi", MPI, samples=4, noise=0.0)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from sample_report import sample_report
+
 from chiplog.fit.result import Change
-from chiplog.report import ReportInput, TargetReport
+from chiplog.report.input import ReportInput, TargetReport
 from chiplog.report.summary import COLUMNS, summary_lines
-from chiplog.testing.sample_report import sample_report
 
 LINES = 26
 """So that with the four lines about files the whole of it is at most 30."""

@@ -9,10 +9,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from sample_report import sample_report
 
 from chiplog.errors import RunFailed, UsageError
-from chiplog.report import check_suffix, render_html, render_markdown, write_report
-from chiplog.testing.sample_report import sample_report
+from chiplog.report.html import render_html
+from chiplog.report.markdown import render_markdown
+from chiplog.report.write import check_suffix, write_report
 
 REPORT = sample_report(samples=3)
 

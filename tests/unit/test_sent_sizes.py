@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from prediction import fit_of
 
 from chiplog.collectives.algorithm import Algorithm, Task
 from chiplog.collectives.registry import OPERATIONS, algorithms
@@ -13,7 +14,6 @@ from chiplog.fit.predictions.known import Array
 from chiplog.fit.predictions.span import extreme_points
 from chiplog.predict.loggp import LogGPSpeaker
 from chiplog.predict.sent_sizes import message_counts
-from chiplog.testing.prediction import fit_of
 
 TASKS = ((2, 1), (3, 7), (4, 64), (5, 8), (8, 16384), (13, 100_000), (16, 48))
 """Ranks and bytes."""

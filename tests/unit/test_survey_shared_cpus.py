@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from simulated_survey import QUIET, SimulatedSurvey, SurveyMachine
 
 from chiplog.dataset.series import Dataset
 from chiplog.survey.judge.verdict import SweepVerdict, sweep_verdict
@@ -19,7 +20,6 @@ from chiplog.survey.pair_values import (
 )
 from chiplog.survey.result import survey_result
 from chiplog.survey.slowness_model import fit_pairs
-from chiplog.testing.simulated_survey import QUIET, SimulatedSurvey, SurveyMachine
 
 NODES = 32
 IN_TURN = np.arange(NODES) % 2

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from simulated_survey import SimulatedSurvey, SurveyMachine, SurveyNoise
 
 from chiplog.errors import ChiplogError, CorruptFile, UsageError
 from chiplog.survey.leaves import differences, divided, infer_leaves
 from chiplog.survey.topology import expand_hosts, leaf_numbers, parse_topology, read_topology
-from chiplog.testing.simulated_survey import SimulatedSurvey, SurveyMachine, SurveyNoise
 
 TREE = """# a comment
 SwitchName=leaf1 Nodes=n[01-04]

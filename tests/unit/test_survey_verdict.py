@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from simulated_survey import QUIET, SimulatedSurvey, SurveyMachine, SurveyNoise
 
 from chiplog.survey.choice import pair_rounds
 from chiplog.survey.judge.evidence import SurveyEvidence
@@ -17,7 +18,6 @@ from chiplog.survey.judge.verdict import SweepVerdict, sweep_verdict
 from chiplog.survey.pair_values import Confirmation, Isolation, PairValues
 from chiplog.survey.slowness_model import PairFit, fit_pairs
 from chiplog.survey.sweep import pair_scores, suspects
-from chiplog.testing.simulated_survey import QUIET, SimulatedSurvey, SurveyMachine, SurveyNoise
 
 SMALL = 16
 UNEASY = SurveyNoise(0.02, 0.001, 0.012, 0.0, 0.0, 0.0, 0.0, 0.0, 1e3)

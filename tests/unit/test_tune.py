@@ -7,13 +7,13 @@ import mmap
 from pathlib import Path
 
 import pytest
+from prediction import fit_of
+from schemas import validate
 
 from chiplog.errors import UsageError
 from chiplog.fit.result import Fit
 from chiplog.predict.n_way import N_WAY
-from chiplog.testing.prediction import fit_of
-from chiplog.testing.schemas import validate
-from chiplog.tune.choice import Choice, Tuning
+from chiplog.tune.choice import Choice, Tuning, tuning_to_json
 from chiplog.tune.choose import choose
 from chiplog.tune.formats import (
     mpich_cvars,
@@ -25,7 +25,6 @@ from chiplog.tune.formats import (
 from chiplog.tune.formats.openmpi_rules import settings_alone
 from chiplog.tune.model_tuning import parse_ranks
 from chiplog.tune.ranges import Key, RankRule, SizeRule, rules
-from chiplog.tune.result import tuning_to_json
 from chiplog.tune.writer import WRITERS
 from chiplog.tune.writers import chiplog, ucc
 

@@ -14,7 +14,7 @@ from chiplog.tune.lint.classic_lint import lint_classic
 from chiplog.tune.lint.han_lint import lint_han, looks_like_han
 from chiplog.tune.lint.json_lines import parse_json
 from chiplog.tune.lint.lint_file import lint
-from chiplog.tune.lint.mpich_lint import lint_tree
+from chiplog.tune.lint.mpich_lint import read_tree
 from chiplog.tune.lint.mpich_release import MpichRelease
 from chiplog.tune.lint.openmpi_json_lint import lint_openmpi_json
 from chiplog.tune.lint.openmpi_release import OpenMpiRelease
@@ -265,7 +265,8 @@ def tree(**branches: object) -> str:
 
 
 def in_tree(text: str) -> list[Rule]:
-    return lint_tree(text, mpich())[1]
+    _, rules, leaves, _ = read_tree(text, mpich())
+    return [*rules, *(leaf.rule for leaf in leaves)]
 
 
 def test_the_own_tree_of_a_release_is_legal() -> None:

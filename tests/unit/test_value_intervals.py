@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from run_files import example_header, example_record, example_series
 
 from chiplog.dataset.run_file import read_run, write_run
 from chiplog.dataset.series import Dataset, Series
@@ -22,11 +23,10 @@ from chiplog.fit.quantities.value_intervals import (
 )
 from chiplog.jobs.measure import measure
 from chiplog.plan import PlanOptions
-from chiplog.report import TargetReport
 from chiplog.report.document import text_of
+from chiplog.report.input import TargetReport
 from chiplog.report.numbers import half_round_trip_table
 from chiplog.report.patterns import pattern_tables
-from chiplog.testing.run_files import example_header, example_record, example_series
 
 Draw = Callable[[np.random.Generator, int], NDArray[np.float64]]
 

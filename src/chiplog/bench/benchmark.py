@@ -6,8 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from chiplog.bench.launched import VERBOSE, Launched, read_launch
-from chiplog.bench.raw_file import write_samples
+from chiplog.bench.launched import VERBOSE, Launched, read_launch, write_samples
 from chiplog.bench.result import Bench, summarise
 from chiplog.counts import MOST_RANKS, seed_within, within
 from chiplog.errors import RunFailed, UsageError

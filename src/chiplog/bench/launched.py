@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from chiplog import __version__
+from chiplog.dataset.lines import encode_line
 from chiplog.errors import RunFailed
+from chiplog.output_file import replacing
 from chiplog.outside import as_json
 
 MODES = ("window", "barrier", "round")
 OWN = "mpi"
 LIBRARY = "library"
+SCHEMA = "chiplog.bench-samples/1"
+"""Of the file with all raw samples: checksummed JSON lines with header and footer, like a run file."""
 VERBOSE = "CHIPLOG_VERBOSE"
 _LIBRARY_SAYS = re.compile(
     r"^.*chiplog: barrier of \d+ ranks \(MPI_COMM_WORLD\): (.*)$", re.MULTILINE
@@ -88,3 +94,32 @@ def _samples(record: Mapping[str, Any]) -> Samples:
     valid = np.ones(seconds.size, dtype=np.bool_)
     valid[record["invalid"]] = False
     return Samples(record["mode"], record["variant"], seconds, valid)
+
+
+def write_samples(path: Path, launches: Sequence[Launched], command: Sequence[str]) -> None:
+    """Header, each launch with a line a mode and variant, footer; RunFailed where it can't be written."""
+    header = {
+        "type": "header",
+        "schema": SCHEMA,
+        "chiplog": __version__,
+        "command": list(command),
+    }
+    lines = [encode_line(header)]
+    for number, launch in enumerate(launches):
+        lines.append(encode_line({**launch.about, "launch": number}))
+        lines += [
+            encode_line(
+                {
+                    "type": "samples",
+                    "launch": number,
+                    "mode": sample.mode,
+                    "variant": sample.variant,
+                    "seconds": sample.seconds.tolist(),
+                    "valid": sample.valid.tolist(),
+                }
+            )
+            for sample in launch.samples
+        ]
+    lines.append(encode_line({"type": "footer", "lines": len(lines) - 1}))
+    with replacing(path) as stream:
+        stream.writelines(lines)

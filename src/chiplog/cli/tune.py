@@ -104,9 +104,9 @@ def tune(
         return
     from chiplog.cli.tuning_table import print_tuning
     from chiplog.errors import UsageError
+    from chiplog.tune.choice import tuning_to_json
     from chiplog.tune.model_tuning import DEFAULT_SIZES
     from chiplog.tune.model_tuning import tune as tune_function
-    from chiplog.tune.result import tuning_to_json
 
     if model_file is None:
         raise UsageError("MODEL.json: is missing; give a model file, or measure with --measure.")

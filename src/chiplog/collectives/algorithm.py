@@ -6,12 +6,22 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from chiplog.collectives.costs import Network, Seconds
-from chiplog.collectives.fan_outs import FanOut
 from chiplog.counts import within
 from chiplog.schedule import Schedule
 
 MOST_BYTES = 2**40 - 1
 MOST_RANKS = 2**31 - 1
+
+
+@dataclass(frozen=True)
+class FanOut:
+    """A barrier for models of one process and its p peers.
+
+    `rounds` rounds come one after the other, in each of which the busiest rank addresses `peers` others.
+    """
+
+    peers: int
+    rounds: int
 
 
 @dataclass(frozen=True)

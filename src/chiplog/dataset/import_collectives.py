@@ -66,20 +66,16 @@ def collective_series(
     *,
     algorithm: str = DEFAULT,
     ranks: int | None = None,
-    warmup: int = 0,
-    direction: str = "call",
 ) -> ImportedSeries:
-    """The times of one operation of one size; `seconds` has shape (samples,), of which `warmup` count for nothing."""
+    """The times of one operation of one size; `seconds` has shape (samples,)."""
     return ImportedSeries(
         pattern=collective,
-        direction=direction,
+        direction="call",
         operation=algorithm,
         message_bytes=message_bytes,
         seconds=seconds,
         messages_per_sample=1,
-        bytes_per_sample=message_bytes,
         peers=max((ranks or 1) - 1, 1),
-        warmup=warmup,
     )
 
 

@@ -233,7 +233,10 @@ def _record(index: int, record: ImportedRecord) -> dict[str, object]:
 
 
 def _series(series: ImportedSeries) -> dict[str, object]:
-    samples = int(series.seconds.size)
+    calls = int(series.seconds.size) * series.batch
+    bytes_per_sample = series.bytes_per_sample
+    if bytes_per_sample is None:
+        bytes_per_sample = series.messages_per_sample * series.message_bytes
     of_round: dict[str, object] = {}
     if series.round is not None:
         of_round = {
@@ -260,8 +263,8 @@ def _series(series: ImportedSeries) -> dict[str, object]:
         "pairs": series.pairs,
         "peers": series.peers,
         "warmup": series.warmup,
-        "messages": min(LARGEST, samples * series.batch * series.messages_per_sample),
-        "bytes": min(LARGEST, samples * series.batch * series.bytes_per_sample),
+        "messages": min(LARGEST, calls * series.messages_per_sample),
+        "bytes": min(LARGEST, calls * bytes_per_sample),
         **_samples(series.seconds * series.batch),
         **of_round,
     }

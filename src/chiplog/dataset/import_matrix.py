@@ -37,7 +37,6 @@ def pair_records(
             message_bytes=message_bytes,
             seconds=np.array([max(seconds[pair] for pair in known)]),
             messages_per_sample=len(known),
-            bytes_per_sample=len(known) * message_bytes,
             round=distance - 1,
             by_pair=by_pair,
         )

@@ -24,6 +24,7 @@ from pathlib import Path
 
 import numpy as np
 
+from chiplog.dataset.import_series import half_round_trips
 from chiplog.dataset.import_text import Skipped, clean_lines, is_number, lacks_value
 from chiplog.dataset.import_values import time, whole
 from chiplog.dataset.importer import Imported, ImportedRecord, ImportedSeries, Options, Source
@@ -74,15 +75,8 @@ class _TimesKind:
 
     def series(self, message_bytes: int, microseconds: list[float]) -> ImportedSeries:
         """The times of one size, each that of one way, or of one exchange."""
-        return ImportedSeries(
-            pattern=self.pattern,
-            direction="one-way",
-            message_bytes=message_bytes,
-            seconds=np.array(microseconds) * MICROSECOND,
-            messages_per_sample=2 * self.pairs,
-            bytes_per_sample=2 * self.pairs * message_bytes,
-            pairs=self.pairs,
-        )
+        seconds = (np.array(microseconds) * MICROSECOND).tolist()
+        return half_round_trips(message_bytes, seconds, pattern=self.pattern, pairs=self.pairs)
 
 
 def kind_of(name: str, pattern: str | None) -> _TimesKind:
@@ -179,14 +173,8 @@ class _TimesReader:
 
 def read_times(source: Source, options: Options) -> Imported:
     """The times of one_one, netnoise, conc and bidirect files; CorruptFile names line and column of what is wrong."""
-    if options.pattern not in (None, *_PATTERNS):
-        raise UsageError(
-            f"--pattern {options.pattern} does not fit: the file holds ping-pongs or exchanges; leave it out."
-        )
-    if options.direction not in (None, "one-way"):
-        raise UsageError(
-            f"--direction {options.direction} does not fit: its 'rtt' is half of a round trip; leave it out."
-        )
+    options.check_pattern((*_PATTERNS,), "the file holds ping-pongs or exchanges")
+    options.check_direction(("one-way",), "its 'rtt' is half of a round trip")
     reader = _TimesReader(kind_of(Path(source.path).name, options.pattern))
     is_summary = False
     for where, line in clean_lines(source):
@@ -248,14 +236,9 @@ def _told(reader: _TimesReader, processes: int, pattern: str | None) -> None:
 
 def _sample(reader: _TimesReader, line: str, where: Where) -> None:
     words = line.split()
-    if len(words) != 2:
-        column = "rtt" if len(words) < 2 else None
-        error = where.corrupt(column, f"the row has {len(words)} columns, not 2")
-        if len(words) > 2:
-            raise error
-        reader.skipped.cut_row(where, line, error)
+    what = f"the row has {len(words)} columns, not 2"
+    if reader.skipped.cut(where, line, words, ("size", "rtt"), what):
         return
-    reader.skipped.row_follows()
     size = whole(words[0], "size", where)
     value = reader.value(words[1], "rtt", line, where)
     if value is not None:

@@ -15,8 +15,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-import numpy as np
-
+from chiplog.dataset.import_series import half_round_trips
 from chiplog.dataset.import_values import whole
 from chiplog.dataset.importer import ImportedRecord, ImportedSeries
 from chiplog.dataset.lines import Where
@@ -91,15 +90,9 @@ def pair_series(
     message_bytes: int, pairs: int, seconds: float, *, is_exchange: bool = False
 ) -> ImportedSeries:
     """The time of k pairs at once: a whole round trip, or an exchange, until all have arrived."""
-    return ImportedSeries(
-        pattern="exchange" if is_exchange else "pairs",
-        direction="one-way" if is_exchange else "round-trip",
-        message_bytes=message_bytes,
-        seconds=np.array([seconds]),
-        messages_per_sample=2 * pairs,
-        bytes_per_sample=2 * pairs * message_bytes,
-        pairs=pairs,
-    )
+    pattern = "exchange" if is_exchange else "pairs"
+    series = half_round_trips(message_bytes, seconds, pattern=pattern, pairs=pairs)
+    return series if is_exchange else replace(series, direction="round-trip")
 
 
 def with_parts(records: Sequence[ImportedRecord]) -> list[ImportedRecord]:

@@ -82,6 +82,5 @@ def _both_ways(words: list[str], size: int, test: OsuTest, where: Where) -> Impo
         message_bytes=size,
         seconds=np.array([seconds]),
         messages_per_sample=2 * test.window,
-        bytes_per_sample=2 * test.window * size,
         train=test.window,
     )

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from chiplog.dataset.import_osu_columns import DEFAULTS, OsuColumn
+from chiplog.dataset.import_series import flood, half_round_trips, whole_operations
 from chiplog.dataset.import_text import is_number, lacks_value
 from chiplog.dataset.import_values import LONGEST_SECONDS, number, time
 from chiplog.dataset.importer import ImportedSeries
@@ -97,58 +98,28 @@ class OsuReader:
 
 
 def _latency(words: list[str], size: int, test: OsuTest, where: Where) -> ImportedSeries:
-    return ImportedSeries(
-        pattern="ping_pong",
-        direction="one-way",
-        operation=test.operation,
-        message_bytes=size,
-        seconds=np.array([time(words[1], "Latency (us)", where, factor=test.factor)]),
-        messages_per_sample=2,
-        bytes_per_sample=2 * size,
-    )
+    seconds = time(words[1], "Latency (us)", where, factor=test.factor)
+    return half_round_trips(size, seconds, operation=test.operation)
 
 
 def _whole_operation(words: list[str], size: int, test: OsuTest, where: Where) -> ImportedSeries:
     if test.operation == "atomic" and size != ATOMIC_BYTES:
         raise where.corrupt("Size", f"an atomic is of {ATOMIC_BYTES} bytes here, not of {size}")
-    return ImportedSeries(
-        pattern="ping_pong",
-        direction="round-trip",
-        operation=test.operation,
-        message_bytes=size,
-        seconds=np.array([time(words[1], "Latency (us)", where, factor=test.factor)]),
-        messages_per_sample=1,
-        bytes_per_sample=size,
-    )
+    seconds = time(words[1], "Latency (us)", where, factor=test.factor)
+    return whole_operations(size, seconds, test.operation)
 
 
 def _several_latencies(words: list[str], size: int, test: OsuTest, where: Where) -> ImportedSeries:
-    pairs = test.pairs or 1
-    return ImportedSeries(
-        pattern="pairs",
-        direction="one-way",
-        message_bytes=size,
-        seconds=np.array([time(words[1], "Latency (us)", where, factor=test.factor)]),
-        messages_per_sample=2 * pairs,
-        bytes_per_sample=2 * pairs * size,
-        pairs=pairs,
-    )
+    seconds = time(words[1], "Latency (us)", where, factor=test.factor)
+    return half_round_trips(size, seconds, pattern="pairs", pairs=test.pairs or 1)
 
 
 def _bandwidth(words: list[str], size: int, test: OsuTest, where: Where) -> ImportedSeries:
     rate = number(words[1], "Bandwidth (MB/s)", where, factor=test.factor)
     if size == 0:
         raise where.corrupt("Size", "a bandwidth of messages of 0 bytes says no time")
-    return ImportedSeries(
-        pattern="flood",
-        direction="round-trip",
-        operation=test.operation,
-        message_bytes=size,
-        seconds=np.array([bounded(test.window * size / rate, "Bandwidth (MB/s)", where)]),
-        messages_per_sample=test.window + 1,
-        bytes_per_sample=test.window * size,
-        train=test.window,
-    )
+    seconds = bounded(test.window * size / rate, "Bandwidth (MB/s)", where)
+    return flood(size, seconds, test.window, test.operation, is_answered=True)
 
 
 def _several(words: list[str], size: int, test: OsuTest, where: Where) -> ImportedSeries:
@@ -173,7 +144,6 @@ def _several(words: list[str], size: int, test: OsuTest, where: Where) -> Import
         message_bytes=size,
         seconds=np.array([seconds]),
         messages_per_sample=test.pairs,
-        bytes_per_sample=test.pairs * size,
         batch=test.window,
         pairs=test.pairs,
     )

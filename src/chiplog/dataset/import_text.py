@@ -182,6 +182,18 @@ class Skipped:
         self.row_follows()
         self._cut = (where, line, error)
 
+    def cut(
+        self, where: Where, line: str, words: Sequence[str], columns: Sequence[str], what: str
+    ) -> bool:
+        """Whether a row lacks `columns`, so that it is skipped as `cut_row` says; one with too many is an error."""
+        if len(words) > len(columns):
+            raise where.corrupt(None, what)
+        if len(words) == len(columns):
+            self.row_follows()
+            return False
+        self.cut_row(where, line, where.corrupt(columns[len(words)], what))
+        return True
+
     def row_follows(self) -> None:
         """Raises the error of a row that was cut: what stands in the middle of a table is damage."""
         if self._cut is not None:

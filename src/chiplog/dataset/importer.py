@@ -5,10 +5,11 @@ A new one is a module in `chiplog.dataset.importers` and its name in `IMPORTERS`
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from chiplog.errors import UsageError
 from chiplog.plugins import Registry
 
 if TYPE_CHECKING:
@@ -55,6 +56,19 @@ class Options:
     transport: str | None = None
     ranks: int | None = None
 
+    def check_pattern(self, held: Collection[str], why: str) -> None:
+        """Raises UsageError where the caller named a pattern, and none of `held`; `why` says what the file has."""
+        _check("--pattern", self.pattern, held, why)
+
+    def check_direction(self, held: Collection[str], why: str) -> None:
+        """As `check_pattern`, of the direction."""
+        _check("--direction", self.direction, held, why)
+
+
+def _check(option: str, given: str | None, held: Collection[str], why: str) -> None:
+    if given is not None and given not in held:
+        raise UsageError(f"{option} {given} does not fit: {why}; leave it out.")
+
 
 @dataclass(frozen=True)
 class ImportedPair:
@@ -75,7 +89,8 @@ class ImportedSeries:
     message_bytes: int
     seconds: NDArray[np.float64]
     messages_per_sample: int
-    bytes_per_sample: int
+    bytes_per_sample: int | None = None
+    """None where each message is of `message_bytes`."""
     operation: str = "send"
     posting: str = "normal"
     train: int = 1

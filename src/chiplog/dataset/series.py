@@ -126,7 +126,7 @@ class MediansBySize:
 
 @dataclass(frozen=True, repr=False)
 class Dataset:
-    """All series of one run (or of several merged ones) with their provenance."""
+    """All series of one run with their provenance."""
 
     header: Mapping[str, object]
     series: tuple[Series, ...]

@@ -49,12 +49,12 @@ def export_file(
     elif chosen.write_fits is not None and not is_run:
         fits = usable_fits(of_target(read_model(source), target, str(source)), to, anyway=anyway)
         chosen.write_fits(fits, written, None if sizes is None else _range(sizes))
-    elif is_run:
+    else:
         raise UsageError(
             f"{to} is written from a model file: run `chiplog fit {source} -o MODEL.json` first."
+            if is_run
+            else f"{to} is written from a run file; {source} is not one."
         )
-    else:
-        raise UsageError(f"{to} is written from a run file; {source} is not one.")
     return written
 
 

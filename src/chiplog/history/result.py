@@ -147,16 +147,20 @@ def judge_history(
         if kind_series.nodes
         for row in _rows(kind_series, streams, runs, days)
     ]
-    if node is not None:
-        rows = [row for row in rows if short_name(node) in (short_name(row.name), row.name.lower())]
-        if not rows:
-            known = sorted({name for kind_series in series for name in kind_series.nodes})
-            more = f" and {len(known) - MOST_NAMED} more" if len(known) > MOST_NAMED else ""
-            raise UsageError(
-                f"--node: no run of the last {2 * days:g} days has a node '{node}'; "
-                f"it has {', '.join(known[:MOST_NAMED]) or 'none'}{more}. A longer --against looks further back."
-            )
-    return _result(runs, rows, days, unread)
+    return _result(runs, rows if node is None else _of_node(rows, node, days), days, unread)
+
+
+def _of_node(rows: Sequence[HistoryRow], node: str, days: float) -> list[HistoryRow]:
+    """The rows of a node; UsageError where there are none."""
+    of_node = [row for row in rows if short_name(node) in (short_name(row.name), row.name.lower())]
+    if not of_node:
+        known = sorted({row.name for row in rows})
+        more = f" and {len(known) - MOST_NAMED} more" if len(known) > MOST_NAMED else ""
+        raise UsageError(
+            f"--node: no run of the last {2 * days:g} days has a node '{node}'; "
+            f"it has {', '.join(known[:MOST_NAMED]) or 'none'}{more}. A longer --against looks further back."
+        )
+    return of_node
 
 
 def _result(

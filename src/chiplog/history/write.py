@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from chiplog.dataset.run_file import read_run
+from chiplog.dataset.series import Dataset
 from chiplog.errors import CorruptFile, RunFailed, UsageError
 from chiplog.history.fingerprint import fingerprint_of
 from chiplog.history.layout import (
@@ -48,13 +49,8 @@ def add_survey(survey: str | Path, history: str | Path, *, time: str | None = No
     from chiplog.survey.machine_verdict import verdict_of_run
 
     source = run_file_of(survey)
-    dataset = read_run(source)
+    dataset = _read_survey(source)
     header = dataset.header
-    plan = header.get("plan")
-    if not isinstance(plan, Mapping) or plan.get("kind") != "survey":
-        raise UsageError(f"{source} is not a survey: name what `chiplog survey -o` wrote.")
-    if not dataset.complete:
-        raise UsageError(f"{source} is not finished: do so by `chiplog survey --resume` first.")
     when = parse_time(time or str(header.get("created")), "--time" if time else str(source))
     if when > datetime.now(UTC) + LATEST_AHEAD:
         raise UsageError(
@@ -76,6 +72,17 @@ def add_survey(survey: str | Path, history: str | Path, *, time: str | None = No
         raise UsageError(f"{source} has no figures of any pair.")
     write_run(target, tables_of(dataset, verdict, facts), facts)
     return target
+
+
+def _read_survey(source: Path) -> Dataset:
+    """A finished survey; UsageError where it is none."""
+    dataset = read_run(source)
+    plan = dataset.header.get("plan")
+    if not isinstance(plan, Mapping) or plan.get("kind") != "survey":
+        raise UsageError(f"{source} is not a survey: name what `chiplog survey -o` wrote.")
+    if not dataset.complete:
+        raise UsageError(f"{source} is not finished: do so by `chiplog survey --resume` first.")
+    return dataset
 
 
 def _of_run(history: Path, run_id: str) -> Path | None:

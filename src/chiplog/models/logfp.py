@@ -32,18 +32,6 @@ def overhead(sends: ArrayLike, theta: Theta, message_bytes: ArrayLike = 1) -> Se
     )
 
 
-def last_free_of_the_gap(theta: Theta) -> float:
-    """P*, the number of peers beyond which f and g show; infinite where g <= o_min.
-
-    >>> round(last_free_of_the_gap({"f": 7, "g": 5.0, "o_min": 0.18, "o_max": 1.6}), 2)
-    7.56
-    """
-    slower = theta["g"] - theta["o_min"]
-    if slower <= 0:
-        return float(np.inf)
-    return (theta["f"] * theta["g"] + theta["o_max"] - theta["o_min"]) / slower
-
-
 def _gaps(peers: ArrayLike, steps: ArrayLike, theta: Theta) -> Seconds:
     """`(p-f) g` in seconds, 0 up to f; `steps` are s - 1 bytes."""
     waiting = np.maximum(np.asarray(peers, dtype=np.float64) - theta["f"], 0.0)

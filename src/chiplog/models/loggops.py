@@ -19,23 +19,13 @@ LSAP 2010, section 2, for O, here one for the sender and one for the receiver; T
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import numpy as np
 from numpy.typing import NDArray
 
 from chiplog.models.colours import PURPLE
 from chiplog.models.loggp import LOGGP_PARAMETERS
-from chiplog.models.protocol import (
-    Formula,
-    Model,
-    ParameterSpec,
-    Points,
-    Theta,
-    payload_steps,
-)
-
-Seconds = NDArray[np.float64]
+from chiplog.models.protocol import Model, ParameterSpec, Points, Theta, payload_steps
+from chiplog.models.two_processes import Seconds, two_process_formulas
 
 
 def one_way(message_bytes: NDArray[np.int64], theta: Theta) -> Seconds:
@@ -67,49 +57,6 @@ def _step(points: Points, theta: Theta) -> Seconds:
     return np.maximum(np.maximum(sender, wire), receive_busy(points.message_bytes, theta))
 
 
-def _prtt(points: Points, theta: Theta) -> Seconds:
-    round_trip = 2.0 * one_way(points.message_bytes, theta)
-    several = points.train > 1
-    if not np.any(several):
-        return np.asarray(round_trip)
-    return np.asarray(
-        round_trip + np.where(several, (points.train - 1) * _step(points, theta), 0.0)
-    )
-
-
-def _ping_pong(points: Points, theta: Theta) -> Seconds:
-    round_trip = 2.0 * one_way(points.message_bytes, theta)
-    if not np.any(points.delay_seconds > 0):
-        return np.asarray(round_trip)
-    received = receive_busy(points.message_bytes, theta)
-    sending = send_busy(points.message_bytes, theta) + points.delay_seconds
-    return np.asarray(np.maximum(round_trip - received, sending) + received)
-
-
-def _send_overhead(points: Points, theta: Theta) -> Seconds:
-    return np.asarray(points.train * send_busy(points.message_bytes, theta))
-
-
-def _receive_overhead(points: Points, theta: Theta) -> Seconds:
-    waited = (points.train - 1) * points.delay_seconds
-    return np.asarray(points.train * receive_busy(points.message_bytes, theta) + waited)
-
-
-def _flood(points: Points, theta: Theta) -> Seconds:
-    acknowledgement = one_way(np.zeros_like(points.message_bytes), theta)
-    train = (points.train - 1) * _step(points, theta)
-    return np.asarray(one_way(points.message_bytes, theta) + train + acknowledgement)
-
-
-FORMULAS: Mapping[str, Formula] = {
-    "ping_pong": _ping_pong,
-    "prtt": _prtt,
-    "send_overhead": _send_overhead,
-    "receive_overhead": _receive_overhead,
-    "flood": _flood,
-    "late_receiver": _send_overhead,
-}
-
 LOGGOPS = Model(
     name="loggops",
     label="LogGOPS",
@@ -121,7 +68,7 @@ LOGGOPS = Model(
         ),
         ParameterSpec("O_r", "s/B", 0.0, np.inf, "time per byte that a receive keeps the CPU busy"),
     ),
-    formulas=FORMULAS,
+    formulas=two_process_formulas(one_way, _step, send_busy, receive_busy),
     estimators=dict.fromkeys(("prtt", "culler", "bell"), "chiplog.fit.estimates.loggops:loggops"),
     colour=PURPLE,
     speaker="chiplog.predict.loggp:LogGPSpeaker",

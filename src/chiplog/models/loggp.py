@@ -15,22 +15,12 @@ interconnection networks", PMEO-PDS 2007, eq. for PRTT(n, d, s).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import numpy as np
 from numpy.typing import NDArray
 
 from chiplog.models.colours import BLUE
-from chiplog.models.protocol import (
-    Formula,
-    Model,
-    ParameterSpec,
-    Points,
-    Theta,
-    payload_steps,
-)
-
-Seconds = NDArray[np.float64]
+from chiplog.models.protocol import Model, ParameterSpec, Points, Theta, payload_steps
+from chiplog.models.two_processes import Seconds, two_process_formulas
 
 
 def one_way(message_bytes: NDArray[np.int64], theta: Theta) -> Seconds:
@@ -58,43 +48,11 @@ def _step(points: Points, theta: Theta) -> Seconds:
     return np.asarray(np.maximum(step, theta.get("o_r_train", 0.0)))
 
 
-def _prtt(points: Points, theta: Theta) -> Seconds:
-    round_trip = 2.0 * one_way(points.message_bytes, theta)
-    if not np.any(points.train > 1):
-        return round_trip
-    return np.asarray(round_trip + (points.train - 1) * _step(points, theta))
+def _receive(message_bytes: NDArray[np.int64], theta: Theta) -> Seconds:
+    return np.full(message_bytes.shape, theta["o_r"])
 
 
-def _ping_pong(points: Points, theta: Theta) -> Seconds:
-    round_trip = 2.0 * one_way(points.message_bytes, theta)
-    if not np.any(points.delay_seconds > 0):
-        return round_trip
-    sending = _send(points.message_bytes, theta) + points.delay_seconds
-    return np.maximum(round_trip - theta["o_r"], sending) + theta["o_r"]
-
-
-def _send_overhead(points: Points, theta: Theta) -> Seconds:
-    return np.asarray(points.train * _send(points.message_bytes, theta))
-
-
-def _receive_overhead(points: Points, theta: Theta) -> Seconds:
-    return points.train * theta["o_r"] + (points.train - 1) * points.delay_seconds
-
-
-def _flood(points: Points, theta: Theta) -> Seconds:
-    acknowledgement = one_way(np.zeros_like(points.message_bytes), theta)
-    train = (points.train - 1) * _step(points, theta)
-    return one_way(points.message_bytes, theta) + train + acknowledgement
-
-
-FORMULAS: Mapping[str, Formula] = {
-    "ping_pong": _ping_pong,
-    "prtt": _prtt,
-    "send_overhead": _send_overhead,
-    "receive_overhead": _receive_overhead,
-    "flood": _flood,
-    "late_receiver": _send_overhead,
-}
+FORMULAS = two_process_formulas(one_way, _step, _send, _receive)
 """Seconds of one operation by pattern; LogP and LogGPS share them."""
 
 

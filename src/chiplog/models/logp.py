@@ -46,11 +46,6 @@ def _of_any_size(formula: Formula) -> Formula:
     return lambda points, theta: formula(points, {**theta, "G": 0.0})
 
 
-def in_flight(theta: Theta) -> float:
-    """How many messages can be under way at once: floor(L/g); infinite where g is 0."""
-    return float(np.floor(theta["L"] / theta["g"])) if theta["g"] > 0 else np.inf
-
-
 LOGP = Model(
     name="logp",
     label="LogP",

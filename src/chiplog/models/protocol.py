@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from chiplog.errors import UsageError
 from chiplog.models.colours import PURPLE, Colour
-from chiplog.models.refuse import unknown_pattern
 
 Theta = Mapping[str, float]
 """Parameter values by symbol, in seconds, bytes and seconds per byte (or bytes per second)."""
@@ -127,6 +127,14 @@ def entry(symbol: str, message_bytes: int) -> str:
     'g(1024)'
     """
     return f"{symbol}({message_bytes})"
+
+
+def unknown_pattern(model: str, pattern: str, accepted: Sequence[str]) -> UsageError:
+    """The error for a `pattern` that `model` says nothing about; names what it accepts."""
+    patterns = ", ".join(accepted)
+    return UsageError(
+        f"Model {model} says nothing about pattern '{pattern}'; it speaks about {patterns}."
+    )
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -11,10 +11,7 @@ from chiplog.plan.units import format_bytes, parse_bytes
 POINTS_PER_OCTAVE = 2
 MAX_POINTS_PER_OCTAVE = 64
 MAX_MESSAGE_BYTES = 2**31 - 1
-ACCEPTS = (
-    "FIRST:LAST (e.g. 1:4MiB), FIRST:LAST:POINTS_PER_OCTAVE (e.g. 1:4MiB:4) "
-    "or a list (e.g. 0,8,1KiB)"
-)
+ACCEPTS = "FIRST:LAST (e.g. 1:4MiB), FIRST:LAST:POINTS_PER_OCTAVE (e.g. 1:4MiB:4) or a list (e.g. 0,8,1KiB)"
 
 
 def parse_sizes(text: str, option: str = "--sizes") -> tuple[int, ...]:
@@ -71,7 +68,6 @@ def _density(text: str, option: str) -> int:
     density = as_integer(text, 1, MAX_POINTS_PER_OCTAVE)
     if density is None:
         raise UsageError(
-            f"{option}: '{text[:40]}' is not a number of points per octave; "
-            f"it accepts 1 to {MAX_POINTS_PER_OCTAVE}."
+            f"{option}: '{text[:40]}' is not a number of points per octave; it accepts 1 to {MAX_POINTS_PER_OCTAVE}."
         )
     return density

@@ -25,7 +25,7 @@ from chiplog.predict.loggp import SHAPED_BY_COSTS, LogGPSpeaker
 from chiplog.predict.model_error import model_error, with_model_error
 from chiplog.predict.n_way import N_WAY, SAME, BarrierTimes
 from chiplog.predict.network import Asked, Space, Speaker
-from chiplog.predict.result import LOWER_BOUND, Prediction
+from chiplog.predict.result import LOWER_BOUND, Prediction, with_verdicts
 from chiplog.predict.sent_sizes import is_simulated_quickly
 
 
@@ -122,19 +122,8 @@ def speaker_for(
     order = list(known)
     if per_node > 1:
         order.sort(key=lambda name: not known[name].knows_nodes)
-    speakable = [name for name in order if name in models_of(wanted[0].operation)]
-    candidates = [
-        fit for fit in fits if fit.model in ((model,) if model else order) and fit.segments
-    ]
-    candidates.sort(
-        key=lambda fit: (
-            rejection(fit) is not None,
-            order.index(fit.model),
-            fit.method != "prtt",
-        )
-    )
     refused: UsageError | None = None
-    for fit in candidates:
+    for fit in _by_precedence(fits, [model] if model else order):
         try:
             require_usable(fit, anyway=anyway)
             speaker = known[fit.model](fit, task, per_node)
@@ -145,11 +134,23 @@ def speaker_for(
             return speaker
     if refused is not None:
         raise refused
+    speakable = [name for name in order if name in models_of(wanted[0].operation)]
     held = ", ".join(dict.fromkeys(fit.model for fit in fits)) or "nothing"
     names = wanted[0].operation + (f" by {wanted[0].name}" if len(wanted) == 1 else "")
     raise UsageError(
-        f"no model in the file predicts {names}: it holds {held}; predictions need one of "
-        f"{', '.join(speakable)}."
+        f"no model in the file predicts {names}: it holds {held}; predictions need one of {', '.join(speakable)}."
+    )
+
+
+def _by_precedence(fits: Sequence[Fit], order: Sequence[str]) -> list[Fit]:
+    """The fits of the models in `order`, those first that their own check does not reject."""
+    return sorted(
+        (fit for fit in fits if fit.model in order and fit.segments),
+        key=lambda fit: (
+            rejection(fit) is not None,
+            order.index(fit.model),
+            fit.method != "prtt",
+        ),
     )
 
 
@@ -217,25 +218,20 @@ def _is_exact(speaker: LogGPSpeaker, algorithm: Algorithm, task: Task) -> bool:
 def _row(speaker: Speaker, algorithm: Algorithm, task: Task) -> Prediction:
     space = speaker.space([(algorithm, task)])
     times = answer(speaker, space, algorithm, task)
-    return _prediction(
-        speaker,
-        algorithm.operation,
-        algorithm.name,
-        task,
-        space.span(times.evaluate),
-        speaker.beyond(algorithm, task),
-        times.method,
-        task.peers if algorithm.takes_peers else None,
-        sizes_of(speaker, algorithm, task),
-    )
+    error = model_error(speaker.fit, sizes_of(speaker, algorithm, task))
+    span = with_model_error(space.span(times.evaluate), error)
+    reason = speaker.beyond(algorithm, task)
+    row = _prediction(speaker, algorithm.operation, algorithm.name, task, span, reason)
+    peers = task.peers if algorithm.takes_peers else None
+    return replace(row, method=times.method, peers=peers)
 
 
 def _bound(speaker: Speaker, operation: str, algorithm: Algorithm, task: Task) -> Prediction:
     space, evaluate = speaker.lower_bound(operation, task)
     reason = speaker.beyond(algorithm, task) if speaker.speaks_about(algorithm) else None
-    bound = space.span(evaluate)
-    sizes = {task.message_bytes}
-    row = _prediction(speaker, operation, LOWER_BOUND, task, bound, reason, "bound", None, sizes)
+    error = model_error(speaker.fit, {task.message_bytes})
+    span = with_model_error(space.span(evaluate), error)
+    row = _prediction(speaker, operation, LOWER_BOUND, task, span, reason)
     return replace(row, verdict="bound")
 
 
@@ -253,24 +249,21 @@ def _prediction(
     task: Task,
     span: AnswerSpan,
     reason: str | None,
-    method: str,
-    peers: int | None,
-    sizes: set[int],
 ) -> Prediction:
-    span = with_model_error(span, model_error(speaker.fit, sizes))
+    """The row of a bound; that of an algorithm has another method, and may have peers."""
     return Prediction(
         operation=operation,
         algorithm=name,
         ranks=task.ranks,
         bytes=task.message_bytes,
-        peers=peers,
+        peers=None,
         seconds=span.value,
         low=span.low,
         high=span.high,
         extrapolated=reason is not None,
         reason=reason,
         model=speaker.fit.model,
-        method=method,
+        method="bound",
         verdict="",
         rejected=rejection(speaker.fit),
     )
@@ -285,12 +278,9 @@ def _judged(
     best = next((row for row in rows if row.method != "bound"), None)
     if best is None:
         return [replace(row, verdict="unclear") for row in rows]
-    slower = [row is not best and _is_slower(speaker, wanted, row, best) for row in rows]
-    verdict = "fastest" if sum(slower) == len(rows) - 1 else "unclear"
-    return [
-        replace(row, verdict="slower" if is_slower else verdict)
-        for row, is_slower in zip(rows, slower, strict=True)
-    ]
+    return with_verdicts(
+        rows, [row is not best and _is_slower(speaker, wanted, row, best) for row in rows]
+    )
 
 
 def _is_slower(

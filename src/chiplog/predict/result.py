@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 SCHEMA = "chiplog.prediction/1"
@@ -33,6 +33,15 @@ class Prediction:
     """`fastest`, `unclear` where several may be that, `slower`; `bound` of the lower bound."""
     rejected: str | None = None
     """Why the fit's own check rejects it, where it was used all the same; None of a fit that stands."""
+
+
+def with_verdicts(rows: Sequence[Prediction], slower: Sequence[bool]) -> list[Prediction]:
+    """The rows with `slower` for those that lose; what is left is fastest if it is alone, else unclear."""
+    verdict = "fastest" if sum(slower) == len(rows) - 1 else "unclear"
+    return [
+        replace(row, verdict="slower" if is_slower else verdict)
+        for row, is_slower in zip(rows, slower, strict=True)
+    ]
 
 
 def predictions_to_json(rows: Sequence[Prediction]) -> dict[str, Any]:

@@ -47,7 +47,7 @@ from chiplog.predict.patterns import (
     refuse_unbounded,
     widened,
 )
-from chiplog.predict.result import LOWER_BOUND, Prediction
+from chiplog.predict.result import LOWER_BOUND, Prediction, with_verdicts
 
 OPERATION = "one-to-many"
 MEANING = "one rank sends a message to each of n peers"
@@ -147,11 +147,7 @@ def predict_to_many(
     Fits that their own check rejects come last, and serve `anyway` only. Raises UsageError for an unknown name, for a
     rejected fit, and where the file lacks a model or a parameter.
     """
-    if way is not None and way not in WAYS:
-        raise UsageError(f"--algorithm: '{way}' does no {OPERATION}; there are {', '.join(WAYS)}.")
-    n = task.ranks - 1 if peers is None else peers
-    if not 1 <= n < task.ranks:
-        raise UsageError(f"--peers: is {n}; {task.ranks} ranks have 1 to {task.ranks - 1} peers.")
+    n = _peers(task, way, peers)
     if paper_literal and model not in (None, "lop"):
         raise UsageError("--paper-literal: is about LoP; say --model lop.")
     known = _sources(fits, "lop" if paper_literal else model, task.message_bytes)
@@ -173,13 +169,19 @@ def predict_to_many(
     first = next(_ways(known))[1]
     bound = _row(first, LOWER_BOUND, task, 1, paper_literal, derives_list=False)
     reason = rows[0].reason
-    return (
-        *rows,
-        replace(
-            bound, peers=None, method="bound", verdict="bound",
-            extrapolated=reason is not None, reason=reason,
-        ),
-    )  # fmt: skip
+    is_beyond = reason is not None
+    bound = replace(bound, peers=None, method="bound", extrapolated=is_beyond, reason=reason)
+    return (*rows, replace(bound, verdict="bound"))
+
+
+def _peers(task: Task, way: str | None, peers: int | None) -> int:
+    """How many peers are meant; UsageError where there are not so many, or no such way."""
+    if way is not None and way not in WAYS:
+        raise UsageError(f"--algorithm: '{way}' does no {OPERATION}; there are {', '.join(WAYS)}.")
+    n = task.ranks - 1 if peers is None else peers
+    if not 1 <= n < task.ranks:
+        raise UsageError(f"--peers: is {n}; {task.ranks} ranks have 1 to {task.ranks - 1} peers.")
+    return n
 
 
 def _ways(known: Sequence[_Source]) -> Iterator[tuple[str, _Source, bool]]:
@@ -357,9 +359,4 @@ def _judged(rows: Sequence[Prediction], *, same_posts: bool) -> list[Prediction]
     def is_slower(row: Prediction) -> bool:
         return row.low > best.high or (same_posts and row.seconds > best.seconds * (1 + SAME))
 
-    slower = [row is not best and is_slower(row) for row in rows]
-    verdict = "fastest" if sum(slower) == len(rows) - 1 else "unclear"
-    return [
-        replace(row, verdict="slower" if has_lost else verdict)
-        for row, has_lost in zip(rows, slower, strict=True)
-    ]
+    return with_verdicts(rows, [row is not best and is_slower(row) for row in rows])

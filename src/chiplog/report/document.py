@@ -275,6 +275,11 @@ class Section:
     """Whether the page shows its title only until the reader opens it."""
 
 
+def figure_section(identifier: str, figure: Figure) -> Section:
+    """A section of one figure, with the figure's title; the terminal's report has no figures."""
+    return Section(identifier, line(figure.title), (figure,), in_terminal=False)
+
+
 @dataclass(frozen=True)
 class Document:
     """The whole report."""

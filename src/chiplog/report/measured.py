@@ -238,15 +238,16 @@ def _spread(
     )
 
 
+def as_predicted(_: float, predicted: float, __: float) -> float:
+    """The prediction itself, as a scale of `model_trace`."""
+    return predicted
+
+
 def model_trace(
     fit: Fit,
     quantity: str,
     name: str,
-    scale: Callable[[float, float, float], float],
-    *,
-    visible: bool = True,
-    colour: str | None = None,
-    dots: bool = False,
+    scale: Callable[[float, float, float], float] = as_predicted,
 ) -> Trace | None:
     """A model's line; `scale(bytes, predicted, measured)` makes of a prediction what is drawn."""
     fitted = curve(fit, quantity)
@@ -260,16 +261,8 @@ def model_trace(
             sizes, fitted.predicted_seconds[chosen], fitted.measured_seconds[chosen], strict=True
         )
     ]
-    return Trace(
-        name,
-        "line",
-        colour or colour_of(fit.model),
-        [float(size) for size in sizes],
-        values,
-        breaks=_breaks(fit, sizes),
-        visible=visible,
-        dots=dots,
-    )
+    x, breaks = [float(size) for size in sizes], _breaks(fit, sizes)
+    return Trace(name, "line", colour_of(fit.model), x, values, breaks=breaks)
 
 
 def with_band(trace: Trace, fit: Fit) -> Trace:
@@ -291,7 +284,10 @@ def with_band(trace: Trace, fit: Fit) -> Trace:
 
 
 def model_lines(
-    target: TargetReport, scale: Callable[[float, float, float], float], *, dots: bool = False
+    target: TargetReport,
+    scale: Callable[[float, float, float], float] = as_predicted,
+    *,
+    dots: bool = False,
 ) -> list[Trace]:
     """Each model's line of the half round trip; the verdict's model by further methods waits in the legend."""
     main = main_fits(target)
@@ -301,17 +297,11 @@ def model_lines(
         first = any(fit is main_fit for main_fit in main)
         if not first and (chosen is None or fit.model != chosen.model):
             continue
-        trace = model_trace(
-            fit,
-            "half_round_trip",
-            model_name(fit.model) if first else fit_name(fit),
-            scale,
-            visible=first,
-            colour=colour_of(fit.model if first else fit.method),
-            dots=dots,
-        )
+        name = model_name(fit.model) if first else fit_name(fit)
+        trace = model_trace(fit, "half_round_trip", name, scale)
         if trace is not None and np.isfinite(trace.y).any():
-            traces.append(trace)
+            colour = colour_of(fit.model if first else fit.method)
+            traces.append(replace(trace, visible=first, colour=colour, dots=dots))
     return traces
 
 

@@ -33,38 +33,12 @@ QUANTITIES = {
     "one_to_many": "one to many",
     "pairs": "pairs",
 }
-TERMS = frozenset(
-    {
-        "L",
-        "L_half",
-        "o_s",
-        "o_r",
-        "g",
-        "G",
-        "O",
-        "O_s",
-        "O_r",
-        "S",
-        "alpha",
-        "R",
-        "n_half",
-        "gap",
-        "half_round_trip",
-        "f",
-        "f_argmin",
-        "o_min",
-        "o_max",
-        "s0",
-        "R_C",
-        "R_Cb",
-        "R_Ci",
-        "R_N",
-        "k_sat",
-        "s_k",
-        "G_k",
-        "g_N",
-    }
+SYMBOLS = (
+    *("L_half", "L", "o_s", "o_r", "g", "G", "O_s", "O_r", "O", "S", "alpha", "R", "n_half"),
+    *("f", "f_argmin", "o_min", "o_max", "s0", "R_C", "R_Cb", "R_Ci", "R_N", "k_sat"),
+    *("s_k", "G_k", "g_N"),
 )
+TERMS = frozenset({*SYMBOLS, "gap", "half_round_trip"})
 """Symbols and quantities that the glossary explains."""
 
 

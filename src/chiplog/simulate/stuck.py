@@ -30,10 +30,7 @@ def stuck_sentence(
     more = f"; and {len(waiting) - MOST_NAMED} more" if len(waiting) > MOST_NAMED else ""
     ranks = np.unique(schedule.operations["rank"][np.concatenate([unfinished, unreceived])])
     cycle = "" if roots or not unfinished.size else " Their requirements form a cycle."
-    return (
-        f"the schedule can't finish: {len(waiting)} operations of {_ranks_text(ranks)} wait: "
-        f"{named}{more}.{cycle}"
-    )
+    return f"the schedule can't finish: {len(waiting)} operations of {_ranks_text(ranks)} wait: {named}{more}.{cycle}"
 
 
 def _open_requirements(schedule: Schedule, unfinished: NDArray[np.uint32]) -> dict[int, int]:

@@ -10,7 +10,7 @@ from typing import Final
 from chiplog.counts import MOST, MOST_RANKS, seed_within, within
 from chiplog.errors import CorruptFile, UsageError
 from chiplog.plan.cost import Nominal, nominal_of
-from chiplog.plan.patterns.all_pairs import all_pairs_round, rounds_of
+from chiplog.plan.patterns.all_pairs import rounds_of
 from chiplog.plan.request import ONE_WAY, Request, SeriesRequest, StopRule
 from chiplog.plan.sizes import MAX_MESSAGE_BYTES
 from chiplog.survey.rounds import Pairs, rounds_by_leaf
@@ -304,10 +304,11 @@ def _request(
     """Returns the request of a round; where it is turned, who received sends."""
     purpose = planned.purpose
     is_latency = purpose in (LATENCY, WARM_UP)
-    series = all_pairs_round(
-        planned.number,
+    series = SeriesRequest(
+        "all_pairs",
         options.latency_bytes if is_latency else options.bandwidth_bytes,
-        options.ranks,
+        ranks=options.ranks,
+        round=planned.number,
         direction=None if is_latency else ONE_WAY,
         at_once=int(purpose in (BANDWIDTH, UPLINK)),
         turned=turned,

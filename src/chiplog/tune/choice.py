@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
 
+SCHEMA = "chiplog.choices/1"
 CHANGED = "changed"
 DEFAULT = "default"
 UNCLEAR = "unclear"
@@ -96,3 +99,19 @@ class Tuning:
     def ranks(self) -> tuple[int, ...]:
         """The numbers of ranks, ascending."""
         return tuple(dict.fromkeys(choice.ranks for choice in self.choices))
+
+
+def tuning_to_json(tuning: Tuning, settings: Mapping[str, str]) -> dict[str, Any]:
+    """All rows, and what was held against what, as the object of the schema, whatever file was written."""
+    return {
+        "schema": SCHEMA,
+        "operation": tuning.operation,
+        "model": tuning.model,
+        "rejected": tuning.rejected,
+        "settings": dict(settings),
+        "choices": [_choice_to_json(choice) for choice in tuning.choices],
+    }
+
+
+def _choice_to_json(choice: Choice) -> dict[str, Any]:
+    return {**asdict(choice), "ranking": [asdict(ranked) for ranked in choice.ranking]}

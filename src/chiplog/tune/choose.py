@@ -130,12 +130,6 @@ def predicted_seconds(
     return seconds_of
 
 
-def barrier_seconds(speaker: Speaker, ranks: int, peers: int, message_bytes: int = 1) -> Seconds:
-    """The n-way dissemination barrier's time in the middle of the set: seconds of shape (1 + draws,)."""
-    task = Task(ranks, message_bytes, peers=peers)
-    return speaker.seconds(algorithms("barrier")[N_WAY], task)
-
-
 def _choice(speaker: Speaker, contest: _Contest, task: Task) -> Choice:
     best, baseline = contest.best, contest.baseline
     gain = _with_model_error(speaker, contest)

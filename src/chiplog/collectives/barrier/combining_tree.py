@@ -10,9 +10,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from chiplog.collectives.algorithm import Algorithm, Task
+from chiplog.collectives.algorithm import Algorithm, FanOut, Task
 from chiplog.collectives.costs import Message, Network, Rank, Seconds, latest, remembered
-from chiplog.collectives.fan_outs import FanOut
 from chiplog.collectives.shapes import Ranks, all_ranks
 from chiplog.collectives.steps import Steps
 from chiplog.counts import within

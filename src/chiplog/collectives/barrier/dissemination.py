@@ -6,11 +6,10 @@ Source: D. Hensgen, R. Finkel, U. Manber, "Two algorithms for barrier synchroniz
 
 from __future__ import annotations
 
-from chiplog.collectives.algorithm import Algorithm, Task
+from chiplog.collectives.algorithm import Algorithm, FanOut, Task
 from chiplog.collectives.barrier.n_way_dissemination import rounds
 from chiplog.collectives.cost_shapes import equal_steps, levels
 from chiplog.collectives.costs import Network, Seconds
-from chiplog.collectives.fan_outs import FanOut
 from chiplog.schedule import Schedule
 
 

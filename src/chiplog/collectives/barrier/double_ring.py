@@ -7,9 +7,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from chiplog.collectives.algorithm import Algorithm, Task
+from chiplog.collectives.algorithm import Algorithm, FanOut, Task
 from chiplog.collectives.costs import Network, Seconds, latest
-from chiplog.collectives.fan_outs import FanOut
 from chiplog.collectives.shapes import all_ranks
 from chiplog.schedule import NONE, Schedule, ScheduleBuilder
 

@@ -6,11 +6,10 @@ Chemnitzer Informatik Berichte 04/03 (2004); Open MPI's basic linear barrier.
 
 from __future__ import annotations
 
-from chiplog.collectives.algorithm import Algorithm, Task
+from chiplog.collectives.algorithm import Algorithm, FanOut, Task
 from chiplog.collectives.cost_shapes import fan_in
 from chiplog.collectives.cost_shapes import fan_out as fan_out_seconds
 from chiplog.collectives.costs import Network, Seconds
-from chiplog.collectives.fan_outs import FanOut
 from chiplog.collectives.shapes import all_ranks
 from chiplog.schedule import Schedule, ScheduleBuilder
 

@@ -7,10 +7,9 @@ Source: T. Hoefler, T. Mehlan, F. Mietke, W. Rehm, "Fast barrier synchronization
 
 from __future__ import annotations
 
-from chiplog.collectives.algorithm import Algorithm, Task
+from chiplog.collectives.algorithm import Algorithm, FanOut, Task
 from chiplog.collectives.cost_shapes import EXACT_BURST, burst
 from chiplog.collectives.costs import Network, Rank, Seconds, nothing
-from chiplog.collectives.fan_outs import FanOut
 from chiplog.collectives.shapes import all_ranks, distances
 from chiplog.schedule import Schedule, ScheduleBuilder
 from chiplog.schedule.builder import Operations

@@ -8,11 +8,10 @@ High Performance Computing Applications 19 (2005).
 
 from __future__ import annotations
 
-from chiplog.collectives.algorithm import Algorithm, Task
+from chiplog.collectives.algorithm import Algorithm, FanOut, Task
 from chiplog.collectives.allreduce.recursive_doubling import exchange_seconds, exchanges
 from chiplog.collectives.cost_shapes import levels
 from chiplog.collectives.costs import Network, Seconds
-from chiplog.collectives.fan_outs import FanOut
 from chiplog.collectives.shapes import power_of_two_below
 from chiplog.schedule import Schedule
 

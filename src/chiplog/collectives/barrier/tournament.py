@@ -8,10 +8,9 @@ Source: D. Hensgen, R. Finkel, U. Manber, "Two algorithms for barrier synchroniz
 
 from __future__ import annotations
 
-from chiplog.collectives.algorithm import Algorithm, Task
+from chiplog.collectives.algorithm import Algorithm, FanOut, Task
 from chiplog.collectives.cost_shapes import levels, run_combine, run_release
 from chiplog.collectives.costs import Network, Seconds
-from chiplog.collectives.fan_outs import FanOut
 from chiplog.collectives.shapes import distances, low_bit_edges
 from chiplog.collectives.steps import Steps
 from chiplog.schedule import Schedule

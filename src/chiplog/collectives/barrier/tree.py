@@ -6,10 +6,9 @@ Chemnitzer Informatik Berichte 04/03 (2004).
 
 from __future__ import annotations
 
-from chiplog.collectives.algorithm import Algorithm, Task
+from chiplog.collectives.algorithm import Algorithm, FanOut, Task
 from chiplog.collectives.cost_shapes import binomial_combine, binomial_release, levels
 from chiplog.collectives.costs import Network, Seconds
-from chiplog.collectives.fan_outs import FanOut
 from chiplog.collectives.shapes import distances, tree_edges
 from chiplog.collectives.steps import Steps
 from chiplog.schedule import Schedule

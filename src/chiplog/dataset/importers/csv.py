@@ -246,7 +246,6 @@ def _imported(key: _Key, seconds: list[float]) -> ImportedSeries:
         message_bytes=key.message_bytes,
         seconds=np.array(seconds),
         messages_per_sample=(key.train + answered) * key.pairs * key.peers,
-        bytes_per_sample=(key.train + answered) * key.pairs * key.peers * key.message_bytes,
         train=key.train,
         delay_seconds=key.delay_seconds,
         batch=key.batch,

@@ -22,8 +22,6 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-import numpy as np
-
 from chiplog.dataset.import_fabtests_cells import (
     CELL,
     PrintedRange,
@@ -33,6 +31,7 @@ from chiplog.dataset.import_fabtests_cells import (
     printed_size,
 )
 from chiplog.dataset.import_parts import PartTable, launches_in_parts
+from chiplog.dataset.import_series import flood, half_round_trips, whole_operations
 from chiplog.dataset.import_text import Skipped, clean_lines
 from chiplog.dataset.import_values import number, too_long, whole
 from chiplog.dataset.importer import (
@@ -45,7 +44,6 @@ from chiplog.dataset.importer import (
     Source,
 )
 from chiplog.dataset.lines import Where
-from chiplog.errors import UsageError
 from chiplog.outside import as_integer
 
 MICROSECOND = 1e-6
@@ -123,10 +121,7 @@ class _FabtestsFile:
 
 def read(source: Source, options: Options) -> Imported:
     """The tables of fabtests; CorruptFile names line and column of what is wrong."""
-    if options.direction is not None:
-        raise UsageError(
-            f"--direction {options.direction} does not fit: the test says what its times are; leave it out."
-        )
+    options.check_direction((), "the test says what its times are")
     file = _FabtestsFile()
     for where, line in clean_lines(source):
         _read_line(file, line, where)
@@ -239,10 +234,7 @@ def _kind(table: _FabtestsTable, options: Options) -> _TestKind:
     if kind.transfers != transfers:
         what = f"{kind.test} has {kind.transfers} transfers an iteration, but the column total says {transfers}"
         raise table.rows[0].where.corrupt("total", what)
-    if options.pattern not in (None, kind.pattern):
-        raise UsageError(
-            f"--pattern {options.pattern} does not fit: {kind.test} holds {kind.pattern}; leave it out."
-        )
+    options.check_pattern((kind.pattern,), f"{kind.test} holds {kind.pattern}")
     return kind
 
 
@@ -308,18 +300,11 @@ def _records(table: _FabtestsTable, kind: _TestKind, skipped: Skipped) -> list[I
 
 
 def _series(kind: _TestKind, size: int, seconds: float) -> ImportedSeries:
-    is_flood = kind.pattern == "flood"
-    answered = 1 if is_flood or kind.operation == "rdma-read" else 0
-    return ImportedSeries(
-        pattern=kind.pattern,
-        direction="round-trip" if answered else "one-way",
-        operation=kind.operation,
-        message_bytes=size,
-        seconds=np.array([seconds * kind.window]),
-        messages_per_sample=kind.window + 1 if is_flood else kind.transfers,
-        bytes_per_sample=(kind.window if is_flood else kind.transfers) * size,
-        train=kind.window if is_flood else 1,
-    )
+    if kind.pattern == "flood":
+        return flood(size, seconds * kind.window, kind.window, kind.operation, is_answered=True)
+    if kind.operation == "rdma-read":
+        return whole_operations(size, seconds, kind.operation)
+    return half_round_trips(size, seconds, operation=kind.operation)
 
 
 def _seconds(row: _Row, size: int, skipped: Skipped) -> float | None:

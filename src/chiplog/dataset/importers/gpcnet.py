@@ -164,7 +164,6 @@ def _row(file: _GpcnetFile, part: str, cells: dict[str, str], line: str, where: 
         message_bytes=size,
         seconds=np.array([_seconds(cells, size, where)]),
         messages_per_sample=1,
-        bytes_per_sample=size,
         peers=max(file.ranks - 1, 1),
     )
     tag = {"gpcnet": match[1], "units": cells["Units"], "printed": kept}

@@ -10,8 +10,16 @@
 A time is half a ping-pong, the mean over the repetitions. PingPong becomes a one-way ping_pong, Multi-PingPong one-way
 pairs with the slowest group's time: t_max, or the longest of a size's rows where each group has one. IMB-P2P's t is the
 mean over all processes, but its rate of messages is that of the slowest one, from which the time of pairs is taken. A
-benchmark that stands in the file again with as many groups is another launch, or a part of another path. Collective
-operations are read as `import_imb_collectives` says; tables of other benchmarks are not read.
+benchmark that stands in the file again with as many groups is another launch, or a part of another path. Tables of
+one-sided operations and others are not read.
+
+    # Benchmarking Allreduce           #bytes #repetitions  t_min[usec]  t_max[usec]  t_avg[usec]
+    # Benchmarking Barrier                    #repetitions  t_min[usec]  t_max[usec]  t_avg[usec]
+    # Benchmarking Iallreduce          #bytes #repetitions t_ovrl[usec] t_pure[usec]  t_CPU[usec]   overlap[%]
+
+The time of a collective operation is that of the slowest process: `t_max`, or of operations that don't block `t_pure`,
+their time without any computation. The message is the block of one rank of gather, scatter, allgather and alltoall,
+else the whole buffer. PingPing, in which two processes send to each other at once, becomes `exchange`.
 
 Source: the output of the Intel MPI Benchmarks, and their user guide ("time = Δt/2").
 """
@@ -20,13 +28,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 import numpy as np
 
-from chiplog.dataset.import_collectives import collective_series
-from chiplog.dataset.import_imb_collectives import COLLECTIVE_TIMES, ImbCollective, imb_collective
+from chiplog.dataset.import_collectives import DEFAULT, collective_name, collective_series
 from chiplog.dataset.import_parts import PartTable, launches_in_parts
+from chiplog.dataset.import_series import half_round_trips
 from chiplog.dataset.import_side_by_side import one_below_the_other
 from chiplog.dataset.import_text import (
     Paths,
@@ -60,6 +69,18 @@ _NAMES = {
     "PingPongAnySource": "ping_pong",
     "Multi-PingPong": "pairs",
 }
+EXCHANGE = "exchange"
+EXCHANGES = {
+    "PingPing": EXCHANGE,
+    "PingPingSpecificSource": EXCHANGE,
+    "PingPingAnySource": EXCHANGE,
+    "Sendrecv": "sendrecv",
+    "Exchange": "neighbor_exchange",
+}
+"""The pattern of benchmarks in which every process sends and receives at once."""
+COLLECTIVE_TIMES = ("t_max[usec]", "t_pure[usec]", "t[usec]")
+"""The columns with the time, the first that there is."""
+_NON_BLOCKING = re.compile(r"I(\w+?)(?:_pure)?")
 _RATE = "Msg/sec"
 _WHY = (
     (
@@ -79,6 +100,30 @@ _SIZES = re.compile(r"(?:Group\s+)?\\?#bytes\b")
 _HEADER = re.compile(rf"{_SIZES.pattern}|\\?#repetitions\b")
 _COLUMN = re.compile(r"overlap\s*\[%\]|\S+")
 _PROCESSES = re.compile(r"(?:\\?#\s*)?\\?#processes\s*=\s*(\S+)\s*")
+
+
+class ImbCollective(NamedTuple):
+    """What a benchmark of all processes is: the pattern, the operation and the direction of its series."""
+
+    pattern: str
+    operation: str
+    direction: str = "call"
+
+
+def imb_collective(name: str) -> ImbCollective | None:
+    """What a benchmark of this name is; None of others, such as PingPong.
+
+    >>> imb_collective("Iallreduce")
+    ImbCollective(pattern='allreduce', operation='default, non-blocking', direction='call')
+    """
+    if name in EXCHANGES:
+        pattern = EXCHANGES[name]
+        return ImbCollective(pattern, "send", "one-way" if pattern == EXCHANGE else "call")
+    if (collective := collective_name(name)) is not None:
+        return ImbCollective(collective, DEFAULT)
+    match = _NON_BLOCKING.fullmatch(name)
+    collective = collective_name(match[1]) if match else None
+    return None if collective is None else ImbCollective(collective, f"{DEFAULT}, non-blocking")
 
 
 @dataclass
@@ -169,10 +214,7 @@ class _ImbFile:
 
 def read(source: Source, options: Options) -> Imported:
     """The PingPong tables of an IMB output; CorruptFile names line and column of what is wrong."""
-    if options.direction not in (None, "one-way"):
-        raise UsageError(
-            f"--direction {options.direction} does not fit: IMB's times are one-way; leave it out."
-        )
+    options.check_direction(("one-way",), "IMB's times are one-way")
     file = _ImbFile(options)
     for where, line in one_below_the_other(printed_lines(source), _BEGIN, _SIZES):
         _read_line(file, line.strip(), where)
@@ -241,18 +283,12 @@ def _row(line: str, table: _ImbTable, skipped: Skipped, where: Where) -> None:
     if len(words) > of_size + 1 and not is_number(words[of_size + 1]):
         skipped.row(where, line, "#repetitions", f"{words[of_size + 1][:20]!r} is no number")
         return
-    if len(words) != len(table.columns):
-        missing_name = table.columns[len(words)] if len(words) < len(table.columns) else None
-        what = f"the row has {len(words)} columns, its header {len(table.columns)}"
-        error = where.corrupt(missing_name, what)
-        if not all(map(is_number, words)):
-            skipped.row(where, line, None, "words of another program stand in the row")
-            return
-        if len(words) > len(table.columns):
-            raise error
-        skipped.cut_row(where, line, error)
+    if len(words) != len(table.columns) and not all(map(is_number, words)):
+        skipped.row(where, line, None, "words of another program stand in the row")
         return
-    skipped.row_follows()
+    what = f"the row has {len(words)} columns, its header {len(table.columns)}"
+    if skipped.cut(where, line, words, table.columns, what):
+        return
     group = whole(words[0], "Group", where) if table.has_groups else 0
     size = whole(words[of_size], "#bytes", where)
     if group in table.sizes.get(size, {}):
@@ -288,23 +324,15 @@ def _records(table: _ImbTable, skipped: Skipped) -> Iterator[ImportedRecord]:
 
 def _series(table: _ImbTable, size: int, seconds: float) -> ImportedSeries:
     if table.collective is not None:
-        return collective_series(
+        series = collective_series(
             table.collective.pattern,
             size,
             np.array([seconds]),
             algorithm=table.collective.operation,
             ranks=table.processes[0] if table.processes else None,
-            direction=table.collective.direction,
         )
-    return ImportedSeries(
-        pattern=table.pattern,
-        direction="one-way",
-        message_bytes=size,
-        seconds=np.array([seconds]),
-        messages_per_sample=2 * table.pairs,
-        bytes_per_sample=2 * table.pairs * size,
-        pairs=table.pairs,
-    )
+        return replace(series, direction=table.collective.direction)
+    return half_round_trips(size, seconds, pattern=table.pattern, pairs=table.pairs)
 
 
 def _check_pattern(records: list[ImportedRecord], options: Options) -> None:

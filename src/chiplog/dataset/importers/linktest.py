@@ -11,33 +11,53 @@ Source: LinkTest 1.x of the Jülich Supercomputing Centre, pingponganalysis -g; 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from chiplog.dataset.import_matrix import pair_records
 from chiplog.dataset.import_text import Skipped, clean_lines, is_row
 from chiplog.dataset.import_values import number, time, whole
 from chiplog.dataset.importer import HUNDREDTH_OF_US_SECONDS, Imported, Importer, Options, Source
-from chiplog.errors import UsageError
 
 MEBIBYTE = 1 << 20
 MOST_RANKS = 1 << 14
 KIBIBYTE = 1024
+Link = tuple[float, float]
+"""The product of a link's time and rate, in bytes, and its time in seconds."""
 CONVENTION = "one-way: half a ping-pong, the mean over the iterations; a message is as long as time and rate say"
 
 
 def read(source: Source, options: Options) -> Imported:
     """The links of LinkTest's list; CorruptFile names line and column of what is wrong."""
-    if options.pattern not in (None, "all_pairs"):
-        raise UsageError(
-            f"--pattern {options.pattern} does not fit: LinkTest measures all_pairs; leave it out."
-        )
-    if options.direction not in (None, "one-way"):
-        raise UsageError(
-            f"--direction {options.direction} does not fit: LinkTest's are one-way; leave it out."
-        )
-    seconds: dict[tuple[int, int], float] = {}
-    products: list[tuple[float, float]] = []
-    skipped, most = Skipped(), 0
+    options.check_pattern(("all_pairs",), "LinkTest measures all_pairs")
+    options.check_direction(("one-way",), "LinkTest's are one-way")
+    skipped = Skipped()
+    links, ranks = _links(source, skipped)
+    skipped.refuse_if_empty(links)
+    if not links:
+        raise source.where(1).corrupt(None, "the file has no list of links")
+    message_bytes = _message_bytes(list(links.values()))
+    if message_bytes is None:
+        what = "times and rates of the links do not belong to messages of one length"
+        raise source.where(1).corrupt("MB/s", what)
+    seconds = {pair: taken for pair, (_, taken) in links.items()}
+    tag = {"linktest": "pingpong"}
+    records = pair_records(seconds, ranks=ranks, message_bytes=message_bytes, tag=tag)
+    return Imported(
+        list(records),
+        CONVENTION,
+        ranks=ranks,
+        warnings=skipped.warnings(),
+        statistic="mean",
+        resolution_seconds=HUNDREDTH_OF_US_SECONDS,
+    )
+
+
+def _links(source: Source, skipped: Skipped) -> tuple[dict[tuple[int, int], Link], int]:
+    """The links that were measured, by their ranks, and how many ranks there are."""
+    links: dict[tuple[int, int], Link] = {}
+    most = 0
     for where, line in clean_lines(source):
         words = line.split()
         if not words or words[0].startswith("#"):
@@ -50,42 +70,24 @@ def read(source: Source, options: Options) -> Imported:
         most = max(most, *pair)
         if pair[0] == pair[1]:
             continue
-        if pair in seconds:
+        if pair in links:
             raise where.corrupt("to", f"the link {pair[0]} to {pair[1]} stands twice")
         taken = time(words[2], "seconds", where)
         rate = number(words[3], "MB/s", where) * MEBIBYTE
         if taken == 0.0 or rate == 0.0:
             skipped.row(where, line, "seconds", "the link was not measured")
             continue
-        seconds[pair] = taken
-        products.append((taken * rate, taken))
-    skipped.refuse_if_empty(seconds)
-    if not seconds:
-        raise source.where(1).corrupt(None, "the file has no list of links")
-    message_bytes = _message_bytes(products)
-    if message_bytes is None:
-        what = "times and rates of the links do not belong to messages of one length"
-        raise source.where(1).corrupt("MB/s", what)
-    records = pair_records(
-        seconds, ranks=most + 1, message_bytes=message_bytes, tag={"linktest": "pingpong"}
-    )
-    return Imported(
-        list(records),
-        CONVENTION,
-        ranks=most + 1,
-        warnings=skipped.warnings(),
-        statistic="mean",
-        resolution_seconds=HUNDREDTH_OF_US_SECONDS,
-    )
+        links[pair] = (taken * rate, taken)
+    return links, most + 1
 
 
-def _message_bytes(products: list[tuple[float, float]]) -> int | None:
+def _message_bytes(links: Sequence[Link]) -> int | None:
     """The one length in bytes that all products of time and rate are, but for rounding; None where there is none.
 
     A whole number of KiB is taken where rounding leaves one, since such are what LinkTest is run with.
     """
-    lengths = np.array([length for length, _ in products])
-    slack = np.array([HUNDREDTH_OF_US_SECONDS / taken for _, taken in products])
+    lengths = np.array([length for length, _ in links])
+    slack = np.array([HUNDREDTH_OF_US_SECONDS / taken for _, taken in links])
     low, high = np.max(lengths * (1 - slack)) - 1, np.min(lengths * (1 + slack)) + 1
     if low > high:
         return None

@@ -24,7 +24,6 @@ from chiplog.dataset.import_text import Skipped, clean_lines, is_number
 from chiplog.dataset.import_values import LONGEST_SECONDS, number, whole
 from chiplog.dataset.importer import Imported, ImportedRecord, Importer, Options, Source
 from chiplog.dataset.lines import Where
-from chiplog.errors import UsageError
 
 MEBIBYTE = 1 << 20
 MOST_RANKS = 1 << 14
@@ -68,14 +67,8 @@ class _MpigraphRun:
 
 def read(source: Source, options: Options) -> Imported:
     """The matrices of mpiGraph; CorruptFile names line and column of what is wrong."""
-    if options.pattern not in (None, "all_pairs"):
-        raise UsageError(
-            f"--pattern {options.pattern} does not fit: mpiGraph measures all_pairs; leave it out."
-        )
-    if options.direction not in (None, "one-way"):
-        raise UsageError(
-            f"--direction {options.direction} does not fit: mpiGraph is one-way; leave it out."
-        )
+    options.check_pattern(("all_pairs",), "mpiGraph measures all_pairs")
+    options.check_direction(("one-way",), "mpiGraph is one-way")
     skipped = Skipped()
     runs = [run for run in _runs(source, skipped) if run.matrix is not None]
     if not runs or (matrix := runs[0].matrix) is None:

@@ -40,7 +40,6 @@ from chiplog.dataset.importer import (
     Source,
 )
 from chiplog.dataset.lines import Where
-from chiplog.errors import UsageError
 
 MICROSECOND = 1e-6
 CONVENTION = "the mean duration of a collective operation over its iterations, in µs"
@@ -140,14 +139,8 @@ class _NcclTestsFile:
 
 def read(source: Source, options: Options) -> Imported:
     """The rows of a collective's table; CorruptFile names line and column of what is wrong."""
-    if options.pattern is not None:
-        raise UsageError(
-            f"--pattern {options.pattern} does not fit: nccl-tests time collective operations; leave it out."
-        )
-    if options.direction is not None:
-        raise UsageError(
-            f"--direction {options.direction} does not fit: the time of a collective is that of a call; leave it out."
-        )
+    options.check_pattern((), "nccl-tests time collective operations")
+    options.check_direction((), "the time of a collective is that of a call")
     file = _NcclTestsFile()
     for where, line in one_below_the_other(printed_lines(source), _STARTING, _HEADER):
         _read_line(file, line.strip(), where)
@@ -265,7 +258,6 @@ def _series(
             message_bytes=size,
             seconds=np.array([time(word, "time", where, factor=MICROSECOND)]),
             messages_per_sample=1,
-            bytes_per_sample=size,
             peers=max(table.ranks - 1, 1),
         )
 

@@ -30,7 +30,6 @@ from chiplog.dataset.importer import (
     Source,
 )
 from chiplog.dataset.lines import Where
-from chiplog.errors import UsageError
 from chiplog.outside import as_number
 
 COLUMNS = (
@@ -84,14 +83,8 @@ def _is_loggp(words: list[str]) -> bool:
 
 
 def _read_loggp(source: Source, options: Options) -> Imported:
-    if options.pattern not in (None, "prtt"):
-        raise UsageError(
-            f"--pattern {options.pattern} does not fit: a Netgauge file holds prtt; leave it out."
-        )
-    if options.direction not in (None, "round-trip"):
-        raise UsageError(
-            f"--direction {options.direction} does not fit: prtt is a round-trip; leave it out."
-        )
+    options.check_pattern(("prtt",), "a Netgauge file holds prtt")
+    options.check_direction(("round-trip",), "prtt is a round-trip")
     answers: dict[_Key, list[dict[str, float | None]]] = defaultdict(list)
     skipped, rows = Skipped(), 0
     printed: Where | None = None
@@ -170,7 +163,6 @@ def _series(size: int, train: int, delay_seconds: float, seconds: float) -> Impo
         message_bytes=size,
         seconds=np.array([seconds]),
         messages_per_sample=train + 1,
-        bytes_per_sample=(train + 1) * size,
         train=train,
         delay_seconds=delay_seconds,
     )

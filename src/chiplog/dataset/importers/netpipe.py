@@ -18,8 +18,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 
-import numpy as np
-
+from chiplog.dataset.import_series import half_round_trips
 from chiplog.dataset.import_text import Skipped, clean_lines, is_number, is_row, lacks_value
 from chiplog.dataset.import_values import number, time, whole
 from chiplog.dataset.importer import (
@@ -32,7 +31,6 @@ from chiplog.dataset.importer import (
     Source,
 )
 from chiplog.dataset.lines import Where
-from chiplog.errors import UsageError
 
 CONVENTION = "half a ping-pong in seconds, one-way, a mean over many"
 VERSION_2_STEP_SECONDS = 1e-6
@@ -53,14 +51,8 @@ _COLUMNS = {3: (1, 1e6, 2, 1.0), 5: (1, 1e9, 4, 1e-6)}
 
 def read(source: Source, options: Options) -> Imported:
     """The rows of np.out or of the printed table; CorruptFile names line and column of what is wrong."""
-    if options.pattern not in (None, "ping_pong"):
-        raise UsageError(
-            f"--pattern {options.pattern} does not fit: NetPIPE measures ping_pong; leave it out."
-        )
-    if options.direction not in (None, "one-way"):
-        raise UsageError(
-            f"--direction {options.direction} does not fit: NetPIPE is one-way; leave it out."
-        )
+    options.check_pattern(("ping_pong",), "NetPIPE measures ping_pong")
+    options.check_direction(("one-way",), "NetPIPE is one-way")
     skipped, records = Skipped(), list[ImportedRecord]()
     seen: Counter[int] = Counter()
     step = HUNDREDTH_OF_US_SECONDS
@@ -154,14 +146,7 @@ def _series(
             "needed, no stream, and no test of both directions"
         )
         raise where.corrupt("rate", what)
-    return ImportedSeries(
-        pattern="ping_pong",
-        direction="one-way",
-        message_bytes=size,
-        seconds=np.array([seconds]),
-        messages_per_sample=2,
-        bytes_per_sample=2 * size,
-    )
+    return half_round_trips(size, seconds)
 
 
 NETPIPE = Importer(

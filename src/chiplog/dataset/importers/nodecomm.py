@@ -29,7 +29,6 @@ from chiplog.dataset.importer import (
     Source,
 )
 from chiplog.dataset.lines import Where
-from chiplog.errors import UsageError
 
 CONVENTION = (
     "whole round trips in seconds, the maximum over the ranks; sizes were in ints of 4 bytes; "
@@ -67,14 +66,8 @@ class _Place:
 
 def read(source: Source, options: Options) -> Imported:
     """The rows of nodecomm's output; CorruptFile names line and column of what is wrong."""
-    if options.pattern not in (None, "pairs"):
-        raise UsageError(
-            f"--pattern {options.pattern} does not fit: nodecomm's output holds pairs; leave it out."
-        )
-    if options.direction not in (None, "round-trip"):
-        raise UsageError(
-            f"--direction {options.direction} does not fit: nodecomm's times are whole round trips; leave it out."
-        )
+    options.check_pattern(("pairs",), "nodecomm's output holds pairs")
+    options.check_direction(("round-trip",), "nodecomm's times are whole round trips")
     records: list[ImportedRecord] = []
     place, columns, skipped = _Place(), 0, Skipped()
     for where, line in clean_lines(source):
@@ -88,16 +81,11 @@ def read(source: Source, options: Options) -> Imported:
                 raise where.corrupt("Ints", what)
             skipped.foreign_line(where, line)
             continue
-        if columns and len(words) != columns:
-            field_name = f"pairs {len(words)}" if len(words) < columns else None
-            what = f"the row has {len(words) - 1} times, the rows before have {columns - 1}"
-            error = where.corrupt(field_name, what)
-            if len(words) > columns:
-                raise error
-            skipped.cut_row(where, line, error)
+        columns = columns or len(words)
+        what = f"the row has {len(words) - 1} times, the rows before have {columns - 1}"
+        names = ["size", *(f"pairs {pairs}" for pairs in range(1, columns))]
+        if skipped.cut(where, line, words, names, what):
             continue
-        skipped.row_follows()
-        columns = len(words)
         if lacking := [word for word in words[1:] if is_number(word) and lacks_value(word)]:
             skipped.row(where, line, None, f"is {lacking[0]}: there is no time for that")
             continue

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
@@ -42,7 +43,7 @@ MICROSECOND = 1e-6
 CONVENTION = "a collective operation's duration in µs, the mean over launches of means over ranks and iterations"
 DEFAULTS = frozenset({"0", "tuned"})
 """The columns of what Open MPI chooses itself."""
-NO_DATA = "No data"
+NO_DATA, NO_CELL = "No data", "-"
 _HEADER = re.compile(r"#(?:Nnodes|Nranks)\s+Message_size((?:\s+\S+)+)")
 _BEST = re.compile(r"#(?:Nnodes|Nranks)\s+Message_size\s+Best_Algorithm\b.*")
 _CELL = re.compile(r"(\d+\.?\d*)(?:\((\d+\.?\d*)\))?", re.ASCII)
@@ -50,10 +51,7 @@ _CELL = re.compile(r"(\d+\.?\d*)(?:\((\d+\.?\d*)\))?", re.ASCII)
 
 def read(source: Source, options: Options) -> Imported:
     """All cells of the file; CorruptFile names line and column of what is wrong."""
-    if options.direction is not None:
-        raise UsageError(
-            f"--direction {options.direction} does not fit: the time of a collective is that of a call; leave it out."
-        )
+    options.check_direction((), "the time of a collective is that of a call")
     algorithms: list[str] = []
     records: list[ImportedRecord] = []
     skipped = Skipped()
@@ -113,7 +111,7 @@ def _record(
     skipped: Skipped,
     where: Where,
 ) -> tuple[ImportedRecord, int]:
-    cells = line.replace(NO_DATA, "-").split()
+    cells = line.replace(NO_DATA, NO_CELL).split()
     ranks = whole(cells[0], "#Nnodes", where, minimum=1, maximum=1 << 24)
     if len(cells) not in (len(algorithms) + 2, len(algorithms) + 3):
         what = f"the row has {len(cells)} columns, its header {len(algorithms) + 2}"
@@ -122,26 +120,11 @@ def _record(
     if (ranks, size) in seen:
         raise where.corrupt("Message_size", f"{size} stands twice for {ranks} ranks")
     seen.add((ranks, size))
-    series = []
-    deviations: dict[str, float] = {}
-    for algorithm, cell in zip(algorithms, cells[2:], strict=False):
-        if cell == "-":
-            continue
-        match = _CELL.fullmatch(cell)
-        if match is None:
-            raise where.corrupt(
-                algorithm[:20], f"{cell[:30]!r} is not a mean with its standard deviation"
-            )
-        if lacks_value(match[1]):
-            skipped.row(where, line, algorithm[:20], f"is {cell[:20]}: there is no time for that")
-            continue
-        name = DEFAULT if algorithm in DEFAULTS else _algorithm(algorithm)
-        seconds = np.array([time(match[1], algorithm[:20], where, factor=MICROSECOND)])
-        series.append(
-            collective_series(collective or "", size, seconds, algorithm=name, ranks=ranks)
-        )
-        if match[2]:
-            deviations[name] = time(match[2], algorithm[:20], where, factor=MICROSECOND)
+    means, deviations = _times(zip(algorithms, cells[2:], strict=False), line, skipped, where)
+    series = [
+        collective_series(collective or "", size, np.array([seconds]), algorithm=name, ranks=ranks)
+        for name, seconds in means
+    ]
     twice = [
         name
         for name, count in Counter(imported.operation for imported in series).items()
@@ -151,6 +134,29 @@ def _record(
         raise where.corrupt(twice[0][:20], "stands twice in the header")
     tag = {"ompi-collectives-tuning": collective, "standard_deviation_seconds": deviations}
     return ImportedRecord(tuple(series), tag=tag), ranks
+
+
+def _times(
+    cells: Iterable[tuple[str, str]], line: str, skipped: Skipped, where: Where
+) -> tuple[list[tuple[str, float]], dict[str, float]]:
+    """The mean of each algorithm's cell and the standard deviations, in seconds."""
+    means: list[tuple[str, float]] = []
+    deviations: dict[str, float] = {}
+    for algorithm, cell in cells:
+        column = algorithm[:20]
+        match = _CELL.fullmatch(cell)
+        if cell == NO_CELL:
+            continue
+        if match is None:
+            raise where.corrupt(column, f"{cell[:30]!r} is not a mean with its standard deviation")
+        if lacks_value(match[1]):
+            skipped.row(where, line, column, f"is {cell[:20]}: there is no time for that")
+            continue
+        name = DEFAULT if algorithm in DEFAULTS else _algorithm(algorithm)
+        means.append((name, time(match[1], column, where, factor=MICROSECOND)))
+        if match[2]:
+            deviations[name] = time(match[2], column, where, factor=MICROSECOND)
+    return means, deviations
 
 
 def _algorithm(title: str) -> str:

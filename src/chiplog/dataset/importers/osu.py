@@ -23,7 +23,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from chiplog.dataset.import_collectives import COLLECTIVES, RANKS_UNKNOWN
@@ -63,7 +63,6 @@ from chiplog.dataset.importer import (
     Source,
 )
 from chiplog.dataset.lines import Where
-from chiplog.errors import UsageError
 
 CONVENTION = (
     "means, one-way: half a ping-pong (osu_latency, osu_multi_lat), a window of messages (osu_bw), a window by its "
@@ -166,10 +165,7 @@ class _OsuFile:
 
 def read(source: Source, options: Options) -> Imported:
     """The rows of one or more OSU tests; CorruptFile names line and column of what is wrong."""
-    if options.direction not in (None, "one-way"):
-        raise UsageError(
-            f"--direction {options.direction} does not fit: OSU's times are one-way; leave it out."
-        )
+    options.check_direction(("one-way",), "OSU's times are one-way")
     file = _OsuFile(source, options)
     for where, line in one_below_the_other(printed_lines(source), BEGIN, HEADERS):
         _read_line(file, line.strip(), where)
@@ -207,10 +203,7 @@ def _begun(title: str, version: str | None, options: Options, where: Where) -> O
     if reader_and_operation is None:
         return None
     reader, operation = reader_and_operation
-    if options.pattern not in (None, reader.pattern):
-        raise UsageError(
-            f"--pattern {options.pattern} does not fit: {what.name} holds {reader.pattern}; leave it out."
-        )
+    options.check_pattern((reader.pattern,), f"{what.name} holds {reader.pattern}")
     test = OsuTest(what.name, reader, where, operation, accelerator=what.accelerator)
     test.window = window(what.name, version)
     return test
@@ -308,66 +301,53 @@ def _buffers(from_where: str, to_where: str) -> str:
     return f"{'-to-'.join(kinds)}-buffers"
 
 
-def _warnings(file: _OsuFile, records: list[ImportedRecord]) -> tuple[Mapping[str, object], ...]:
-    series = [imported for record in records for imported in record.series]
-    warnings: list[Mapping[str, object]] = []
+def _warnings(file: _OsuFile, records: list[ImportedRecord]) -> Iterator[Mapping[str, object]]:
     if _ranks(file, records) is None:
-        warnings.append(RANKS_UNKNOWN)
+        yield RANKS_UNKNOWN
     if file.unread:
         first = next(iter(file.unread))
-        warnings.append(
-            {
-                "fact": f"columns that chiplog does not know were left out (the first is {first[:40]!r})",
-                "number": len(file.unread),
-                "unit": "columns",
-                "remedy": "check that they hold nothing you need",
-            }
-        )
-    kept = {key for record in records for key in _quantiles(record)}
-    if kept:
+        yield {
+            "fact": f"columns that chiplog does not know were left out (the first is {first[:40]!r})",
+            "number": len(file.unread),
+            "unit": "columns",
+            "remedy": "check that they hold nothing you need",
+        }
+    if kept := {key for record in records for key in _quantiles(record)}:
         names = ", ".join(f"P{100 * float(key):g}" for key in sorted(kept))
-        warnings.append(
-            {
-                "fact": f"each size has quantiles beside its mean, which no fit uses ({names})",
-                "number": len(kept),
-                "unit": "quantiles",
-                "remedy": "they are in the run file, in the tag of each record",
-            }
-        )
+        yield {
+            "fact": f"each size has quantiles beside its mean, which no fit uses ({names})",
+            "number": len(kept),
+            "unit": "quantiles",
+            "remedy": "they are in the run file, in the tag of each record",
+        }
+    yield from _pattern_warnings(records)
+
+
+def _pattern_warnings(records: list[ImportedRecord]) -> Iterator[Mapping[str, object]]:
+    """What to know of windows, and of times of several pairs."""
+    series = [imported for record in records for imported in record.series]
     if trains := {imported.train for imported in series if "flood" in imported.pattern}:
-        warnings.append(
-            {
-                "fact": "osu_bw and osu_bibw do not print their window; the default was taken",
-                "number": max(trains),
-                "unit": "messages",
-                "remedy": "run them without -W",
-            }
-        )
-    windows = [
-        imported.batch for imported in series if imported.pattern == "pairs" and imported.batch > 1
-    ]
-    if windows:
-        warnings.append(
-            {
-                "fact": "osu_mbw_mr times windows: a start-up time fitted to it is the time between two messages",
-                "number": max(windows),
-                "unit": "messages",
-                "remedy": "for latencies, measure ping-pongs of k pairs (nodecomm, IMB -multi)",
-            }
-        )
-    means = max(
-        (r.series[0].pairs for r in records if r.tag["osu"] == "Multi Latency Test"), default=0
-    )
-    if means:
-        warnings.append(
-            {
-                "fact": "osu_multi_lat prints the mean over all pairs, not the slowest pair as other files of pairs",
-                "number": means,
-                "unit": "pairs",
-                "remedy": "do not compare its times with those of nodecomm, IMB -multi or chiplog measure",
-            }
-        )
-    return tuple(warnings)
+        yield {
+            "fact": "osu_bw and osu_bibw do not print their window; the default was taken",
+            "number": max(trains),
+            "unit": "messages",
+            "remedy": "run them without -W",
+        }
+    pairs = [imported for imported in series if imported.pattern == "pairs"]
+    if windows := [imported.batch for imported in pairs if imported.batch > 1]:
+        yield {
+            "fact": "osu_mbw_mr times windows: a start-up time fitted to it is the time between two messages",
+            "number": max(windows),
+            "unit": "messages",
+            "remedy": "for latencies, measure ping-pongs of k pairs (nodecomm, IMB -multi)",
+        }
+    if means := [r.series[0].pairs for r in records if r.tag["osu"] == "Multi Latency Test"]:
+        yield {
+            "fact": "osu_multi_lat prints the mean over all pairs, not the slowest pair as other files of pairs",
+            "number": max(means),
+            "unit": "pairs",
+            "remedy": "do not compare its times with those of nodecomm, IMB -multi or chiplog measure",
+        }
 
 
 def _quantiles(record: ImportedRecord) -> set[str]:

@@ -19,8 +19,6 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-import numpy as np
-
 from chiplog.dataset.import_parts import (
     HOST,
     PartTable,
@@ -28,6 +26,7 @@ from chiplog.dataset.import_parts import (
     part_name,
     unless_host,
 )
+from chiplog.dataset.import_series import flood, half_round_trips, whole_operations
 from chiplog.dataset.import_text import (
     Skipped,
     clean_lines,
@@ -45,7 +44,6 @@ from chiplog.dataset.importer import (
     Source,
 )
 from chiplog.dataset.lines import Where
-from chiplog.errors import UsageError
 
 MICROSECOND = 1e-6
 ATOMIC_BYTES = 8
@@ -186,16 +184,10 @@ def _begin(file: _PerftestFile, match: re.Match[str], where: Where) -> None:
         return
     is_bandwidth = match[3] == "BW"
     pattern = "flood" if is_bandwidth else "ping_pong"
-    if file.options.pattern not in (None, pattern):
-        raise UsageError(
-            f"--pattern {file.options.pattern} does not fit: {title} holds {pattern}; leave it out."
-        )
+    file.options.check_pattern((pattern,), f"{title} holds {pattern}")
     file.table = _PerftestTable(title, _OPERATIONS[name], is_bandwidth, where)
     direction = _direction(file.table)
-    if file.options.direction not in (None, direction):
-        raise UsageError(
-            f"--direction {file.options.direction} does not fit: the numbers of {title} are {direction}; leave it out."
-        )
+    file.options.check_direction((direction,), f"the numbers of {title} are {direction}")
 
 
 def _direction(table: _PerftestTable) -> str:
@@ -260,23 +252,16 @@ def _latency(
             "#bytes",
             f"this is an atomic of {size} bytes; chiplog reads those of {ATOMIC_BYTES} only",
         )
-    seconds = np.array([time(row[column], column, where, factor=MICROSECOND)])
+    seconds = [time(row[column], column, where, factor=MICROSECOND)]
     if len(table.samples) > 1:
-        seconds = np.array(table.samples)
+        seconds = table.samples
     elif column == "t_typical[usec]":
         file.medians += 1
     else:
         file.means += 1
-    is_whole = _direction(table) == "round-trip"
-    return ImportedSeries(
-        pattern="ping_pong",
-        direction=_direction(table),
-        operation=table.operation,
-        message_bytes=size,
-        seconds=seconds,
-        messages_per_sample=1 if is_whole else 2,
-        bytes_per_sample=size if is_whole else 2 * size,
-    )
+    if _direction(table) == "round-trip":
+        return whole_operations(size, seconds, table.operation)
+    return half_round_trips(size, seconds, operation=table.operation)
 
 
 def _flood(
@@ -308,16 +293,7 @@ def _flood(
     if seconds > LONGEST_SECONDS:
         raise where.corrupt(column, f"means {seconds:g} s, more than {LONGEST_SECONDS:g} s")
     file.means += 1
-    return ImportedSeries(
-        pattern="flood",
-        direction="round-trip",
-        operation=table.operation,
-        message_bytes=size,
-        seconds=np.array([seconds]),
-        messages_per_sample=messages,
-        bytes_per_sample=messages * size,
-        train=messages,
-    )
+    return flood(size, seconds, messages, table.operation)
 
 
 def _agreed(printed: str, unit: str, said: float, message_rate: float) -> float | None:

@@ -361,10 +361,9 @@ def _record(
         seconds,
         algorithm=DEFAULT if _UNASKED.fullmatch(algorithm) else algorithm,
         ranks=test.ranks,
-        warmup=len(count) // WARMUP,
     )
     tag = {"buffer_bytes": buffer_bytes, "nodes": test.nodes, "ranks_per_node": test.ranks_per_node}
-    return ImportedRecord((series,), tag=tag)
+    return ImportedRecord((replace(series, warmup=len(count) // WARMUP),), tag=tag)
 
 
 def _warnings(records: list[ImportedRecord]) -> Iterator[Mapping[str, object]]:

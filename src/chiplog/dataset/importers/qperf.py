@@ -18,9 +18,8 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-import numpy as np
-
 from chiplog.dataset.import_parts import PartTable, launches_by_size, named_in_full, parts_warning
+from chiplog.dataset.import_series import half_round_trips
 from chiplog.dataset.import_text import Skipped, clean_lines, lacks_value
 from chiplog.dataset.import_values import time, whole
 from chiplog.dataset.importer import (
@@ -32,7 +31,6 @@ from chiplog.dataset.importer import (
     Source,
 )
 from chiplog.dataset.lines import Where
-from chiplog.errors import UsageError
 
 OPERATIONS: Mapping[str, str] = {
     **{f"{name}_lat": "send" for name in ("tcp", "udp", "sctp", "sdp", "rds", "rc", "uc", "ud")},
@@ -69,14 +67,8 @@ class _QperfTest:
 
 def read(source: Source, options: Options) -> Imported:
     """The latencies; CorruptFile names line and value of what is wrong."""
-    for option, given, held in (
-        ("--pattern", options.pattern, "ping_pong"),
-        ("--direction", options.direction, "one-way"),
-    ):
-        if given not in (None, held):
-            raise UsageError(
-                f"{option} {given} does not fit: qperf's latencies are {held}; leave it out."
-            )
+    options.check_pattern(("ping_pong",), "qperf's latencies are ping_pong")
+    options.check_direction(("one-way",), "qperf's latencies are one-way")
     skipped = Skipped()
     tables: list[PartTable] = []
     for test in _tests(source, skipped):
@@ -130,16 +122,8 @@ def _series(test: _QperfTest, skipped: Skipped) -> ImportedSeries | None:
     if lacks_value(number):
         skipped.row(where, text, "latency", f"is {text[:20]}: there is no time for that")
         return None
-    size = _size(test)
-    return ImportedSeries(
-        pattern="ping_pong",
-        direction="one-way",
-        operation=OPERATIONS[test.name],
-        message_bytes=size,
-        seconds=np.array([time(number, "latency", where, factor=SECONDS[match[2]])]),
-        messages_per_sample=2,
-        bytes_per_sample=2 * size,
-    )
+    size, seconds = _size(test), time(number, "latency", where, factor=SECONDS[match[2]])
+    return half_round_trips(size, seconds, operation=OPERATIONS[test.name])
 
 
 def _size(test: _QperfTest) -> int:

@@ -76,14 +76,9 @@ def _calls(source: Source, skipped: Skipped) -> _Calls:
             what = f"{words[0][:40]!r} is unknown; known are {', '.join(PATTERNS)}"
             skipped.row(where, line, "operation", what)
             continue
-        if len(words) != len(COLUMNS):
-            missing = COLUMNS[len(words)] if len(words) < len(COLUMNS) else None
-            error = where.corrupt(missing, f"the row has {len(words)} columns, not {len(COLUMNS)}")
-            if missing is None:
-                raise error
-            skipped.cut_row(where, line, error)
+        what = f"the row has {len(words)} columns, not {len(COLUMNS)}"
+        if skipped.cut(where, line, words, COLUMNS, what):
             continue
-        skipped.row_follows()
         name, size, start, seconds = words
         key = known.get((name, size))
         if key is None:
@@ -121,7 +116,6 @@ def _call(
         message_bytes=size,
         seconds=_seconds(rows),
         messages_per_sample=1 if on_the_wire else 0,
-        bytes_per_sample=size if on_the_wire else 0,
     )
 
 
@@ -162,7 +156,6 @@ def _ping_pong(calls: _Calls, size: int, source: Source, skipped: Skipped) -> Im
         message_bytes=size,
         seconds=_seconds(sent) + _seconds(received),
         messages_per_sample=2,
-        bytes_per_sample=2 * size,
     )
     call = _call("MPI_Send", size, sent, on_the_wire=False)
     return ImportedRecord((whole_trip, call), tag={"calibration": "PingPong"})

@@ -31,7 +31,6 @@ from chiplog.dataset.importer import (
     Source,
 )
 from chiplog.dataset.lines import Where
-from chiplog.errors import UsageError
 
 CONVENTION = (
     "whole round trips in seconds, the maximum over the ranks and the mean over the repetitions; sizes were in ints of "
@@ -95,16 +94,10 @@ def _key(run: _SmptestRun) -> tuple[str | None, dict[str, int], bool]:
 
 def read(source: Source, options: Options) -> Imported:
     """The tables of smptest's output; CorruptFile names line and column of what is wrong."""
-    if options.pattern not in (None, "pairs", "exchange"):
-        raise UsageError(
-            f"--pattern {options.pattern} does not fit: smptest's output holds pairs; leave it out."
-        )
+    options.check_pattern(("pairs", "exchange"), "smptest's output holds pairs")
     file = _SmptestFile(is_exchange=options.pattern == "exchange")
     fitting = "one-way" if file.is_exchange else "round-trip"
-    if options.direction not in (None, fitting):
-        raise UsageError(
-            f"--direction {options.direction} does not fit: it is {fitting}; leave it out."
-        )
+    options.check_direction((fitting,), f"it is {fitting}")
     for where, line in clean_lines(source):
         _read_line(file, line, where)
     runs = [run for run in file.runs if any(run.tables.values())]
@@ -167,18 +160,10 @@ def _command(file: _SmptestFile, options: list[str]) -> None:
 def _row(
     file: _SmptestFile, rows: dict[int, dict[int, float]], words: list[str], line: str, where: Where
 ) -> None:
-    if len(words) != 1 + len(file.columns):
-        lacking = len(words) <= len(file.columns)
-        column = f"pairs {file.columns[len(words) - 1]}" if lacking else None
-        what = (
-            f"the row has {len(words) - 1} times, its header {len(file.columns)} numbers of pairs"
-        )
-        error = where.corrupt(column, what)
-        if not lacking:
-            raise error
-        file.skipped.cut_row(where, line, error)
+    names = ["Ints", *(f"pairs {pairs}" for pairs in file.columns)]
+    what = f"the row has {len(words) - 1} times, its header {len(file.columns)} numbers of pairs"
+    if file.skipped.cut(where, line, words, names, what):
         return
-    file.skipped.row_follows()
     size = whole(words[0], "Ints", where, maximum=1 << 45)
     if size in rows:
         raise where.corrupt("Ints", f"{size} stands twice in one table")

@@ -22,8 +22,6 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-import numpy as np
-
 from chiplog.dataset.import_parts import (
     PartTable,
     buffers,
@@ -32,6 +30,7 @@ from chiplog.dataset.import_parts import (
     parts_warning,
     unless_host,
 )
+from chiplog.dataset.import_series import flood, half_round_trips, whole_operations
 from chiplog.dataset.import_text import Skipped, clean_lines, is_number, lacks_value
 from chiplog.dataset.import_ucx_sizes import MICROSECOND, check_size, size_by_rates
 from chiplog.dataset.import_values import number, time, too_long
@@ -45,7 +44,6 @@ from chiplog.dataset.importer import (
 )
 from chiplog.dataset.lines import Where
 from chiplog.dataset.operations import ATOMIC, ATOMIC_BYTES
-from chiplog.errors import UsageError
 from chiplog.outside import as_integer
 
 PRINTED_STEP_SECONDS = 1e-9
@@ -121,10 +119,7 @@ class _UcxPerftestFile:
 
 def read(source: Source, options: Options) -> Imported:
     """The last row of each table; CorruptFile names line and column of what is wrong."""
-    if options.direction is not None:
-        raise UsageError(
-            f"--direction {options.direction} does not fit: the test says what its times are; leave it out."
-        )
+    options.check_direction((), "the test says what its times are")
     file = _UcxPerftestFile()
     for where, line in clean_lines(source):
         _read_line(file, line, where)
@@ -266,10 +261,7 @@ def _record(
     kind = _kind(table, skipped)
     if kind is None:
         return None
-    if options.pattern not in (None, kind.pattern):
-        raise UsageError(
-            f"--pattern {options.pattern} does not fit: the file holds {kind.pattern}; leave it out."
-        )
+    options.check_pattern((kind.pattern,), f"the file holds {kind.pattern}")
     if len(table.threads) > 1:
         skipped.table(table.where, "ucx_perftest", "several threads share each end")
         return None
@@ -300,17 +292,11 @@ def _series(
     train = iterations if kind.pattern == "flood" else 1
     if too_long(seconds * train):
         raise where.corrupt("# iterations", f"means {seconds * train:g} s")
-    messages = 2 if kind.direction == "one-way" else 1
-    return ImportedSeries(
-        pattern=kind.pattern,
-        direction=kind.direction,
-        operation=kind.operation,
-        message_bytes=size,
-        seconds=np.array([seconds * train]),
-        messages_per_sample=messages * train,
-        bytes_per_sample=messages * train * size,
-        train=train,
-    )
+    if kind.pattern == "flood":
+        return flood(size, seconds * train, train, kind.operation)
+    if kind.direction == "round-trip":
+        return whole_operations(size, seconds, kind.operation)
+    return half_round_trips(size, seconds, operation=kind.operation)
 
 
 def _kind(table: _UcxPerftestTable, skipped: Skipped) -> _NumbersKind | None:

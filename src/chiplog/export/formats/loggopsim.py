@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -63,12 +64,8 @@ def loggopsim_text(fits: Sequence[Fit], sizes: tuple[int, int] | None = None) ->
     o_plus_L = (options["o"] + options["L"]) / UNITS[unit]
     waits = limit is not None and _is_within_trains(o_plus_L, limit, wanted)
     options["S"] = limit if waits and limit is not None else NO_LIMIT_BYTES
-    refuse_what_misses(
-        lambda size: _says(options, size, UNITS[unit]),
-        wanted,
-        "LogGOPSim",
-        "its times are integers.",
-    )
+    says = partial(_says, options, scale=UNITS[unit])
+    refuse_what_misses(says, wanted, "LogGOPSim", "its times are integers.")
     origin = f"{fit.model} by {fit.method} over {fit.transport}"
     comments = [
         f"# {for_line(origin)}, written by chiplog for LogGOPSim 1.1",
@@ -78,12 +75,11 @@ def loggopsim_text(fits: Sequence[Fit], sizes: tuple[int, int] | None = None) ->
     comments += [f"# {for_line(words)}" for words in rejection_lines(fit)]
     if not waits:
         comments.append("# no send waits for its receive: trains do not show that one does")
-    return "\n".join(
-        [*comments, " ".join(f"-{name} {number}" for name, number in options.items()), ""]
-    )
+    numbers = " ".join(f"-{name} {number}" for name, number in options.items())
+    return "\n".join([*comments, numbers, ""])
 
 
-def _says(options: dict[str, int], message_bytes: int, scale: float) -> tuple[float, float]:
+def _says(options: dict[str, int], message_bytes: int, *, scale: float) -> tuple[float, float]:
     """Half a round trip and a train's step in seconds."""
     wire = (message_bytes - 1) * options["G"]
     way = 2 * options["o"] + options["L"] + wire

@@ -209,26 +209,8 @@ def _line(start: float, slope: float) -> SimgridLine:
 
 
 def _platform(fit: Fit, parts: Sequence[Part], threshold: int, *, is_measured: bool) -> str:
-    networks = [_without_envelope(part.network) for part in parts]
-    base = networks[-1]
-    settings = {
-        "smpi/os": _overheads(parts, lambda part: part.send),
-        "smpi/ois": _overheads(parts, lambda part: part.send),
-        "smpi/or": _overheads(parts, lambda part: part.receive),
-        "smpi/lat-factor": _factors(
-            parts, [network.seconds / base.seconds for network in networks]
-        ),
-        "smpi/bw-factor": _factors(
-            parts, [base.seconds_per_byte / network.seconds_per_byte for network in networks]
-        ),
-        "smpi/async-small-thresh": str(threshold),
-        "smpi/send-is-detached-thresh": str(threshold),
-        "network/crosstraffic": "0",
-        "network/weight-S": "0",
-        "network/TCP-gamma": "0",
-        "surf/precision": "1e-12",
-        "maxmin/precision": "1e-12",
-    }
+    base = _without_envelope(parts[-1].network)
+    settings = _settings(parts, threshold, base)
     props = "\n".join(
         f'    <prop id="{name}" value={quoteattr(text)}/>' for name, text in settings.items()
     )
@@ -254,6 +236,27 @@ def _platform(fit: Fit, parts: Sequence[Part], threshold: int, *, is_measured: b
            bw="{bandwidth:.9g}Bps" lat="{latency / 2:.9g}s" sharing_policy="SPLITDUPLEX"/>
 </platform>
 """
+
+
+def _settings(parts: Sequence[Part], threshold: int, base: SimgridLine) -> dict[str, str]:
+    """What SimGrid and SMPI are told: factors are those of a message's way to `base`, the one of the largest."""
+    networks = [_without_envelope(part.network) for part in parts]
+    latencies = [network.seconds / base.seconds for network in networks]
+    bandwidths = [base.seconds_per_byte / network.seconds_per_byte for network in networks]
+    return {
+        "smpi/os": _overheads(parts, lambda part: part.send),
+        "smpi/ois": _overheads(parts, lambda part: part.send),
+        "smpi/or": _overheads(parts, lambda part: part.receive),
+        "smpi/lat-factor": _factors(parts, latencies),
+        "smpi/bw-factor": _factors(parts, bandwidths),
+        "smpi/async-small-thresh": str(threshold),
+        "smpi/send-is-detached-thresh": str(threshold),
+        "network/crosstraffic": "0",
+        "network/weight-S": "0",
+        "network/TCP-gamma": "0",
+        "surf/precision": "1e-12",
+        "maxmin/precision": "1e-12",
+    }
 
 
 def _without_envelope(way: SimgridLine) -> SimgridLine:

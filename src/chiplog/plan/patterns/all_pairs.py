@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from chiplog.plan.patterns.pattern import Pattern, PointRequest, Records, WireCount
 from chiplog.plan.patterns.trains import WINDOW
 from chiplog.plan.series_request import ONE_WAY, SeriesRequest
@@ -9,49 +11,19 @@ from chiplog.plan.series_request import ONE_WAY, SeriesRequest
 
 def records(point: PointRequest) -> Records:
     """A record for each round."""
-    window = WINDOW if point.direction == ONE_WAY else 1
-    return tuple(
-        (
-            all_pairs_round(
-                number,
-                point.message_bytes,
-                point.ranks,
-                direction=point.direction,
-                window=window,
-            ),
-        )
-        for number in range(rounds_of(point.ranks))
+    every = SeriesRequest(
+        "all_pairs",
+        point.message_bytes,
+        direction=point.direction,
+        window=WINDOW if point.direction == ONE_WAY else 1,
+        ranks=point.ranks,
     )
+    return tuple((replace(every, round=number),) for number in range(rounds_of(point.ranks)))
 
 
 def rounds_of(ranks: int) -> int:
     """Rounds of disjoint pairs in which every two ranks meet once: P - 1 if P is even, P if it is odd."""
     return ranks - 1 + ranks % 2
-
-
-def all_pairs_round(
-    number: int,
-    message_bytes: int,
-    ranks: int,
-    *,
-    direction: str | None = None,
-    window: int = 1,
-    at_once: int | None = None,
-    turned: int | None = None,
-    links: tuple[tuple[int, int], ...] | None = None,
-) -> SeriesRequest:
-    """One round of all pairs; see `SeriesRequest` for the settings."""
-    return SeriesRequest(
-        "all_pairs",
-        message_bytes,
-        direction=direction,
-        window=window,
-        ranks=ranks,
-        round=number,
-        at_once=at_once,
-        turned=turned,
-        links=links,
-    )
 
 
 def wire(series: SeriesRequest) -> WireCount:

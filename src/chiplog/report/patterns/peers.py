@@ -87,19 +87,7 @@ def barriers(run: PatternRun) -> tuple[Table, ...]:
     """The time of a whole n-way dissemination barrier over n, with its rounds."""
     if not run.has(BARRIER):
         return ()
-    times: Found = {}
-    measured = run.measured
-    for n in sorted({series.peers for series in run.series if series.pattern == BARRIER}):
-        entries = [
-            RecordValue(
-                measured.series[index].message_bytes, measured.series[index].launch, ((index, 1.0),)
-            )
-            for index in measured.indices(
-                lambda series, n=n: series.pattern == BARRIER and series.peers == n  # type: ignore[misc]
-            )
-        ]
-        for size, value in values(measured.quantity(f"barrier(n={n})", entries)).items():
-            times[size, n] = value
+    times = _barrier_times(run)
     ranks = number(run.header, "ranks")
     of = "all ranks" if ranks is None else f"{ranks:.0f} ranks"
     title = f"n-way dissemination barrier of {of}"
@@ -126,6 +114,20 @@ def barriers(run: PatternRun) -> tuple[Table, ...]:
     heads = columns("size", "n", "rounds", "a barrier", "95 % interval")
     notes = missing_intervals(list(times.values()))
     return (Table(run.caption(title, convention), heads, rows, notes),)
+
+
+def _barrier_times(run: PatternRun) -> Found:
+    times: Found = {}
+    measured = run.measured
+    for n in sorted({series.peers for series in run.series if series.pattern == BARRIER}):
+        entries = [
+            RecordValue(series.message_bytes, series.launch, ((index, 1.0),))
+            for index, series in enumerate(measured.series)
+            if series.pattern == BARRIER and series.peers == n
+        ]
+        for size, value in values(measured.quantity(f"barrier(n={n})", entries)).items():
+            times[size, n] = value
+    return times
 
 
 def rounds(n: int, ranks: int) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from chiplog.report.document import Figure, Section, line
+from chiplog.report.document import Figure, Section, figure_section, line
 from chiplog.report.input import TargetReport
 from chiplog.report.measured import change_marks, measured_trace, model_lines
 from chiplog.report.plot import Axis, Plot
@@ -24,14 +24,10 @@ def section(target: TargetReport, key: str) -> Section | None:
         reference="measured",
     )
     caption = line(
-        "Message size over median half round trip, of one message at a time: what a ping-pong "
-        "sees, less than what a "
+        "Message size over median half round trip, of one message at a time: what a ping-pong sees, less than what a "
         "stream reaches. GB/s = 1e9 bytes per second."
     )
-    figure = Figure("Bandwidth over message size", caption, plot)
-    return Section(
-        f"{key}-bandwidth", line("Bandwidth over message size"), (figure,), in_terminal=False
-    )
+    return figure_section(f"{key}-bandwidth", Figure("Bandwidth over message size", caption, plot))
 
 
 def rate(size: float, seconds: float) -> float:

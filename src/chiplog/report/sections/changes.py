@@ -48,8 +48,7 @@ def _consensus(changes: tuple[Change, ...]) -> Table:
         Column(line(plain("Lines cross at", term="crossing")), numeric=True),
     )
     caption = line(
-        "Protocol changes that the series agree on. The change lies above the last size before "
-        "and at or below the "
+        "Protocol changes that the series agree on. The change lies above the last size before and at or below the "
         "first size after. Where the two protocols' lines cross, the switch would cost nothing; that is shown where "
         "both were measured."
     )

@@ -192,11 +192,9 @@ def _plan(target: TargetReport) -> Inline:
     seconds = sum(s.elapsed_seconds for s in series)
     warm = sum(len(s.warmup_seconds) for s in series)
     return line(
-        f"{len(launches)} {_plural('launch', launches, 'es')}, {len(visits)} "
-        f"{_plural('visit', visits)}, "
-        f"{len(records)} {_plural('record', records)}, {format.count(samples)} samples "
-        f"(and {format.count(warm)} of warm-up, kept, not used), {format.duration(seconds)} of "
-        "measuring"
+        f"{len(launches)} {_plural('launch', launches, 'es')}, {len(visits)} {_plural('visit', visits)}, "
+        f"{len(records)} {_plural('record', records)}, {format.count(samples)} samples (and {format.count(warm)} of "
+        f"warm-up, kept, not used), {format.duration(seconds)} of measuring"
     )
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from chiplog.fit.result import Fit, Segment
 from chiplog.models.registry import find_model
 from chiplog.report import format
@@ -22,24 +24,7 @@ def section(target: TargetReport, key: str) -> Section | None:
     if len(fits) < 2:
         return None
     symbols = [s for s in SYMBOLS if any(s in p.parameters for f in fits for p in f.segments)]
-    rows: list[tuple[Inline, ...]] = [row for name in symbols for row in _symbol_rows(name, fits)]
-    rows += [
-        (
-            line(plain("Messages", term="cost")),
-            line(),
-            *(line(format.count(f.cost.messages)) for f in fits),
-        ),
-        (line("On the wire"), line(), *(line(format.volume(f.cost.bytes)) for f in fits)),
-        (line("Time"), line(), *(line(format.duration(f.cost.seconds)) for f in fits)),
-        (
-            line(plain("Median error, in-sample", term="error")),
-            line(),
-            *(
-                line(format.percent(f.error.median_relative) if f.error.points else format.NOTHING)
-                for f in fits
-            ),
-        ),
-    ]
+    rows = [*(row for name in symbols for row in _symbol_rows(name, fits)), *_cost_rows(fits)]
     columns = (
         Column(line("Parameter")),
         Column(line("Sizes")),
@@ -89,6 +74,18 @@ def _symbol_rows(name: str, fits: list[Fit]) -> list[tuple[Inline, ...]]:
         title: Inline = () if rows else (parameter_symbol(name),)
         rows.append((title, line(sizes(lead.first_bytes, lead.last_bytes)), *cells))
     return rows
+
+
+def _cost_rows(fits: list[Fit]) -> Iterator[tuple[Inline, ...]]:
+    """What each method cost, and how far off its fit is."""
+    errors = (f.error.median_relative if f.error.points else None for f in fits)
+    for title, texts in (
+        (plain("Messages", term="cost"), [format.count(f.cost.messages) for f in fits]),
+        (plain("On the wire"), [format.volume(f.cost.bytes) for f in fits]),
+        (plain("Time"), [format.duration(f.cost.seconds) for f in fits]),
+        (plain("Median error, in-sample", term="error"), [*map(format.percent, errors)]),
+    ):
+        yield line(title), line(), *map(line, texts)
 
 
 def _cell(segment: Segment | None, name: str) -> Inline:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import replace
+
 from chiplog.fit.result import Curve, Fit
-from chiplog.report.document import Figure, Section, line, symbol
+from chiplog.report.document import Figure, Section, figure_section, line, symbol
 from chiplog.report.input import TargetReport
 from chiplog.report.measured import (
     change_marks,
@@ -25,39 +28,18 @@ SHOWN = ("gap", "o_s", "o_r")
 def section(target: TargetReport, key: str) -> Section | None:
     """The plot; None where none of the three was measured."""
     fit = headline(target)
-    if fit is None:
-        return None
-    traces: list[Trace] = []
-    for name in SHOWN:
-        source = _source(target, fit, name)
-        if source is None:
-            continue
-        traces.append(_measured(source, name))
-        for other in main_fits(target):
-            if other is not fit and coincides(fit, other, name):
-                continue
-            trace = model_trace(
-                other,
-                name,
-                f"{_short(name)}, {model_name(other.model)}",
-                lambda _, predicted, __: predicted,
-                visible=other is fit,
-                colour=name,
-            )
-            if trace is not None:
-                traces.append(trace)
-    if not traces:
+    traces = () if fit is None else tuple(_traces(target, fit))
+    if fit is None or not traces:
         return None
     plot = Plot(
         f"{key}-overheads",
         SIZE_AXIS,
         Axis("time per message", "s", ("log", "linear")),
-        tuple(traces),
+        traces,
         change_marks(target.consensus),
     )
     caption = line(
-        "Median time per message with its 95 % interval: gap between messages of a train, send "
-        "overhead ",
+        "Median time per message with its 95 % interval: gap between messages of a train, send overhead ",
         symbol("o_s", term="o_s"),
         " and receive overhead ",
         symbol("o_r", term="o_r"),
@@ -68,15 +50,24 @@ def section(target: TargetReport, key: str) -> Section | None:
         symbol("g", term="g"),
         " can't be seen.",
     )
-    figure = Figure(
-        "Gap and overheads over message size", caption, plot, per_message_table(target, fit, SHOWN)
-    )
-    return Section(
-        f"{key}-overheads",
-        line("Gap and overheads over message size"),
-        (figure,),
-        in_terminal=False,
-    )
+    numbers = per_message_table(target, fit, SHOWN)
+    figure = Figure("Gap and overheads over message size", caption, plot, numbers)
+    return figure_section(f"{key}-overheads", figure)
+
+
+def _traces(target: TargetReport, fit: Fit) -> Iterator[Trace]:
+    """Each quantity as it was measured, and as the verdict's model and those that differ from it predict it."""
+    for name in SHOWN:
+        source = _source(target, fit, name)
+        if source is None:
+            continue
+        yield _measured(source, name)
+        for other in main_fits(target):
+            if other is not fit and coincides(fit, other, name):
+                continue
+            trace = model_trace(other, name, f"{_short(name)}, {model_name(other.model)}")
+            if trace is not None:
+                yield replace(trace, visible=other is fit, colour=name)
 
 
 def _source(target: TargetReport, fit: Fit, name: str) -> Curve | None:

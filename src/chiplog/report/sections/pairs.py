@@ -127,8 +127,7 @@ def _parameters(fits: Sequence[Fit]) -> Table:
         for (name, reason), where in reasons.items()
     )
     caption = line(
-        "Half round trips of k pairs, the slowest pair's, fitted on the "
-        f"{fits[0].statistic}, with ",
+        f"Half round trips of k pairs, the slowest pair's, fitted on the {fits[0].statistic}, with ",
         plain("95 % intervals", term="interval"),
         "; k_sat is the number of pairs at which the node saturates.",
     )

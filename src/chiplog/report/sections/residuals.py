@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from chiplog.report.document import Figure, Section, line
+from chiplog.report.document import Figure, Section, figure_section, line
 from chiplog.report.input import TargetReport
 from chiplog.report.measured import change_marks, model_lines
 from chiplog.report.plot import Axis, Plot
@@ -25,15 +25,10 @@ def section(target: TargetReport, key: str) -> Section | None:
         band=BAND,
     )
     caption = line(
-        "Relative residual of each model's half round trip; above zero the model is too slow, "
-        "below too fast. "
-        "Shaded: within 5 %. The axis is linear near zero and logarithmic beyond, so that bad "
-        "fits stay visible."
+        "Relative residual of each model's half round trip; above zero the model is too slow, below too fast. "
+        "Shaded: within 5 %. The axis is linear near zero and logarithmic beyond, so that bad fits stay visible."
     )
-    figure = Figure("How far off each model is", caption, plot)
-    return Section(
-        f"{key}-residuals", line("How far off each model is"), (figure,), in_terminal=False
-    )
+    return figure_section(f"{key}-residuals", Figure("How far off each model is", caption, plot))
 
 
 def relative(_: float, predicted: float, measured: float) -> float:

@@ -74,9 +74,8 @@ def _drift(target: TargetReport, key: str, bare: list[Series], step: int) -> Fig
         small=True,
     )
     caption = line(
-        "Each record's half round trip against the median of all visits to its size; bars: its "
-        "quartiles. Sizes were visited in shuffled order: a step or a slope here is the machine's, "
-        "not the size's."
+        "Each record's half round trip against the median of all visits to its size; bars: its quartiles. Sizes were "
+        "visited in shuffled order: a step or a slope here is the machine's, not the size's."
     )
     return Figure("Drift", caption, plot)
 
@@ -103,9 +102,8 @@ def _placement(key: str, bare: list[Series], step: int) -> Figure | None:
     )
     caption = line(
         plain("Placement state", term="placement"),
-        ": round trip of a bare flag through shared memory between the two ranks' cores just "
-        "before each record. Levels "
-        "tell how far apart the cores were.",
+        ": round trip of a bare flag through shared memory between the two ranks' cores just before each record. "
+        "Levels tell how far apart the cores were.",
     )
     return Figure("Placement of the cores", caption, plot)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from chiplog.report.document import Figure, Section, line
+from chiplog.report.document import Figure, Section, figure_section, line
 from chiplog.report.input import TargetReport
 from chiplog.report.measured import (
     change_marks,
@@ -21,7 +21,7 @@ def section(target: TargetReport, key: str) -> Section | None:
     measured = measured_trace(target, lambda _, seconds: seconds)
     if measured is None:
         return None
-    traces = [measured, *model_lines(target, lambda _, predicted, __: predicted)]
+    traces = [measured, *model_lines(target)]
     plot = Plot(
         f"{key}-time",
         SIZE_AXIS,
@@ -31,15 +31,11 @@ def section(target: TargetReport, key: str) -> Section | None:
         reference="measured",
     )
     caption = line(
-        "Points: median half round trip (one-way = half round trip). Thick bars: the middle half "
-        "of the raw samples, "
-        "thin bars: 5–95 % of them. Lines: each model's prediction at the measured sizes. "
-        "Vertical lines: protocol "
-        "changes, as wide as their interval; dotted: where the two protocols' lines cross, so "
-        "where the switch should be."
+        "Points: median half round trip (one-way = half round trip). Thick bars: the middle half of the raw samples, "
+        "thin bars: 5–95 % of them. Lines: each model's prediction at the measured sizes. Vertical lines: protocol "
+        "changes, as wide as their interval; dotted: where the two protocols' lines cross, so where the switch "
+        "should be."
     )
     numbers = None if told_over_sizes(target) is not None else half_round_trip_table(target)
     figure = Figure("Half round trip over message size", caption, plot, numbers)
-    return Section(
-        f"{key}-time", line("Half round trip over message size"), (figure,), in_terminal=False
-    )
+    return figure_section(f"{key}-time", figure)

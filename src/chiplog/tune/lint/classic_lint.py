@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import accumulate
 
 from chiplog.tune.lint.classic_rules import (
@@ -14,7 +14,7 @@ from chiplog.tune.lint.classic_rules import (
     parse_classic,
 )
 from chiplog.tune.lint.openmpi_release import TWO_RANKS_ONLY, OpenMpiRelease
-from chiplog.tune.lint.rule import Rule
+from chiplog.tune.lint.rule import Rule, all_ignored
 
 LOOKED_UP_AT_0 = ("barrier", "alltoallv")
 """Operations whose size coll/tuned does not know; it looks up 0 bytes."""
@@ -48,26 +48,11 @@ def lint_classic(text: str, release: OpenMpiRelease) -> tuple[list[Rule], list[R
         for at, operation in enumerate(rules_file.operations)
         for place in _of_operation(operation, rules_file.operations[at + 1 :], release)
     ]
-    rules = list(rules_file.stray)
+    rules = [*rules_file.stray, *(place.rule for place in places)]
     if rules_file.ignored is not None:
-        reason = f"Open MPI ignores the whole file for line {rules_file.ignored.line}"
-        rules += [_dropped(place.rule, reason) for place in places]
-        rules.append(
-            Rule(
-                rules_file.ignored.line,
-                "the file",
-                False,
-                False,
-                f"{rules_file.ignored.reason}; {release} ignores the file",
-            )
-        )
-        return rules, []
-    rules += [place.rule for place in places if place.rule.is_wrong]
-    return rules, [place for place in places if not place.rule.is_wrong]
-
-
-def _dropped(rule: Rule, reason: str) -> Rule:
-    return rule if rule.is_wrong else replace(rule, taken=False, reason=reason)
+        return all_ignored(rules, rules_file.ignored, release), []
+    wrong = [rule for rule in rules if rule.is_wrong]
+    return wrong, [place for place in places if not place.rule.is_wrong]
 
 
 def _of_operation(
@@ -89,31 +74,25 @@ def _of_operation(
     for entry, (taken, reason) in zip(operation.entries, ranks, strict=True):
         sizes = _sizes(operation.name, entry.rules)
         for rule, size in zip(entry.rules, sizes, strict=True):
-            why = hidden or reason or size[1]
-            rule_places.append(_place(operation.name, entry, rule, taken, size[0], why, release))
+            judged = _judged(operation.name, entry.ranks.value, rule, taken, release)
+            if why := hidden or reason or size[1]:
+                judged = judged.not_taken("; ".join(filter(None, (judged.reason, why))))
+            span = (rule.algorithm.start, rule.algorithm.end)
+            place = RulePlace(judged, operation.name, taken or (0, 0), size[0] or (0, 0), span)
+            rule_places.append(place)
     return rule_places
 
 
-def _place(
-    operation: str,
-    entry: RankEntry,
-    rule: ClassicSizeRule,
-    ranks: Range | None,
-    sizes: Range | None,
-    hidden: str | None,
-    release: OpenMpiRelease,
-) -> RulePlace:
+def _judged(
+    operation: str, named: int, rule: ClassicSizeRule, ranks: Range | None, release: OpenMpiRelease
+) -> Rule:
+    """Is the rule's algorithm legal for the `ranks` that take it, in an entry that is `named` for so many?"""
     name = release.algorithm_name(operation, rule.algorithm.value)
-    fewer = " and fewer" if ranks and ranks[0] < max(entry.ranks.value, FEWEST_RANKS) else ""
-    text = f"{operation}, {entry.ranks.value}{fewer} ranks, {rule.size.value} B: {name}"
+    fewer = " and fewer" if ranks and ranks[0] < max(named, FEWEST_RANKS) else ""
+    text = f"{operation}, {named}{fewer} ranks, {rule.size.value} B: {name}"
     illegal = release.wrong_algorithm(operation, rule.algorithm.value) or _two_ranks(name, ranks)
-    judged = Rule(rule.algorithm.line, text, legal=None if release.algorithms is None else True)
-    if illegal:
-        judged = replace(judged, legal=False, reason=illegal)
-    if hidden:
-        judged = replace(judged, taken=False, reason="; ".join(filter(None, (illegal, hidden))))
-    span = (rule.algorithm.start, rule.algorithm.end)
-    return RulePlace(judged, operation, ranks or (0, 0), sizes or (0, 0), span)
+    legal = False if illegal else None if release.algorithms is None else True
+    return Rule(rule.algorithm.line, text, legal, reason=illegal)
 
 
 def _two_ranks(name: str, ranks: Range | None) -> str | None:

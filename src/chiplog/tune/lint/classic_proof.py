@@ -73,8 +73,8 @@ def _holds(first: int, last: int | None, size: int) -> bool:
 
 def _not_tried(rule: Rule, call: Call | None) -> Rule:
     if call is None:
-        return replace(rule, reason="not proved: no call that is tried here gets to it")
-    return replace(rule, reason=f"not proved: it takes {call.ranks} ranks")
+        return rule.unproved("no call that is tried here gets to it")
+    return rule.unproved(f"it takes {call.ranks} ranks")
 
 
 def _numbers(
@@ -112,23 +112,15 @@ def _told(
 ) -> Rule:
     rule, how = places[at].rule, plain.calls.get(index, SKIPPED)
     if how == SKIPPED:
-        return replace(
-            rule,
-            reason=f"not proved: it takes {places[at].ranks[0]} ranks, and {plain.ranks} were started",
-        )
+        needed = places[at].ranks[0]
+        return rule.unproved(f"it takes {needed} ranks, and {plain.ranks} were started")
     if how != OK:
         return replace(rule, legal=False, taken=True, reason=f"the call fails with it: {how}")
     number = numbers[index]
     if number == at + 1:
         return replace(rule, taken=True)
     if 1 <= number <= len(places):
-        return replace(
-            rule,
-            taken=False,
-            reason=f"the rule of line {places[number - 1].rule.line} is taken instead",
-        )
-    return replace(
-        rule,
-        taken=False,
-        reason="no rule of the file is taken for it: the file is not read, or something outranks it",
+        return rule.not_taken(f"the rule of line {places[number - 1].rule.line} is taken instead")
+    return rule.not_taken(
+        "no rule of the file is taken for it: the file is not read, or something outranks it"
     )

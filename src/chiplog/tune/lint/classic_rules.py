@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass, field
 
 from chiplog.tune.lint.openmpi_release import OPERATIONS
-from chiplog.tune.lint.rule import FileIgnored, Rule, quoted
+from chiplog.tune.lint.rule import FileIgnored, Rule, quoted, wrong
 
 MOST_INT = 2**31 - 1
 _HEADER = re.compile(r"rule-file-version-(\d{1,9})")
@@ -100,9 +100,8 @@ class _ClassicReader:
         return numbers
 
     def _note_word(self, word: str, line: int) -> None:
-        self.stray.append(
-            Rule(line, quoted(word), False, False, "it is no number: Open MPI skips it silently")
-        )
+        reason = "it is no number: Open MPI skips it silently"
+        self.stray.append(wrong(line, quoted(word), reason))
 
     def next(self, what: str, most: int = MOST_INT) -> Number:
         if self.at >= len(self.numbers):
@@ -115,12 +114,10 @@ class _ClassicReader:
                 number.line, f"{what} is {quoted(number.text)}; it must be 0 to {most}"
             )
         if len(number.text) > 1 and number.text[0] == "0" and number.text[1] not in "xX":
-            self.stray.append(
-                Rule(
-                    *(number.line, what, False, False),
-                    f"{number.text} is read as octal, {number.value}: write it without leading zeros",
-                )
+            reason = (
+                f"{number.text} is read as octal, {number.value}: write it without leading zeros"
             )
+            self.stray.append(wrong(number.line, what, reason))
         return number
 
     def count(self, what: str, numbers_each: int) -> Number:
@@ -169,12 +166,10 @@ def _read(reader: _ClassicReader, operations: list[OperationRules]) -> None:
                 entry.rules.append(_size_rule(reader, first=not entry.rules))
     if reader.at < len(reader.numbers):
         rest = reader.numbers[reader.at]
-        reader.stray.append(
-            Rule(
-                *(rest.line, quoted(rest.text), False, False),
-                f"it is not read: line {announced.line} announces {announced.value} operations, which end before it",
-            )
+        reason = (
+            f"line {announced.line} announces {announced.value} operations, which end before it"
         )
+        reader.stray.append(wrong(rest.line, quoted(rest.text), f"it is not read: {reason}"))
 
 
 def _size_rule(reader: _ClassicReader, *, first: bool) -> ClassicSizeRule:

@@ -11,7 +11,7 @@ from chiplog.measure.run_to_end import run_to_end
 from chiplog.outside import as_integer
 from chiplog.tune.lint.mpich_release import MpichRelease
 from chiplog.tune.lint.rule import Rule, shown
-from chiplog.tune.lint.settings_lint import Setting, read_settings, repeated
+from chiplog.tune.lint.settings_lint import Setting, read_settings
 
 PREFIXES = ("MPIR_CVAR_", "MPIR_PARAM_", "MPICH_")
 """MPICH reads all three."""
@@ -23,14 +23,12 @@ def lint_cvars(text: str, release: MpichRelease, program: BuiltProbe | None) -> 
     """Each variable, as MPI_T of the release shows it; `program` prints them."""
     settings, rules = read_settings(text)
     known = _variables(program, {})
-    replaced = {earlier.line: later.line for earlier, later in repeated(settings)}
     for setting in settings:
         if program is None or not known:
             why = f"not proved: {release} is not here to ask for its variables"
-            rules.append(Rule(setting.line, setting.text, None, None, why))
-        elif setting.line in replaced:
-            why = f"line {replaced[setting.line]} sets it again"
-            rules.append(Rule(setting.line, setting.text, True, False, why))
+            rules.append(setting.unproved(why))
+        elif setting.replaced_by is not None:
+            rules.append(setting.set_again())
         else:
             rules.append(_rule(setting, release, program, known))
     return rules
@@ -41,34 +39,19 @@ def _rule(
 ) -> Rule:
     name = _full_name(setting.name)
     if name not in known:
-        return Rule(
-            setting.line,
-            setting.text,
-            False,
-            False,
-            f"{release} has no variable {shown(setting.name, 80)}",
-        )
+        return setting.wrong(f"{release} has no variable {shown(setting.name, 80)}")
     if "\0" in setting.value:
-        return Rule(setting.line, setting.text, False, False, "its value is binary")
+        return setting.wrong("its value is binary")
     now = _variables(program, {setting.name: setting.value})
     if not now:
-        return Rule(
-            setting.line, setting.text, False, False, f"{release} does not start with this value"
-        )
+        return setting.wrong(f"{release} does not start with this value")
     if now[name] == "-":
-        return Rule(
-            setting.line,
-            setting.text,
-            True,
-            None,
-            "not proved: its value is no number that MPI_T shows",
-        )
+        why = "not proved: its value is no number that MPI_T shows"
+        return setting.unproved(why, legal=True)
     number = as_integer(setting.value)
     if number is not None and now[name] != str(number):
-        return Rule(
-            setting.line, setting.text, False, False, f"{release} takes {now[name]} instead"
-        )
-    return Rule(setting.line, setting.text, True, True)
+        return setting.wrong(f"{release} takes {now[name]} instead")
+    return setting.proved()
 
 
 def _full_name(name: str) -> str:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from chiplog.tune.formats.openmpi_han import FIRST_VERSION, HAN, comes_first
 from chiplog.tune.lint.classic_lint import LOOKED_UP_AT_0
 from chiplog.tune.lint.openmpi_release import OPERATIONS, OpenMpiRelease
-from chiplog.tune.lint.rule import FileIgnored, Rule, quoted, shown
+from chiplog.tune.lint.rule import THE_FILE, FileIgnored, Rule, quoted, shown, wrong
 
 WHOLE = "global_communicator"
 LEVELS = ("intra_node", "inter_node", WHOLE)
@@ -121,21 +121,21 @@ class _HanReader:
 def lint_han(text: str, release: OpenMpiRelease) -> list[Rule]:
     """What is known of each rule without a run."""
     if release.version < FIRST_VERSION:
-        reason = f"not proved: rules of han are known for Open MPI 5.0 and later, not for {release}"
-        return [Rule(1, "the file", None, None, reason)]
+        why = f"rules of han are known for Open MPI 5.0 and later, not for {release}"
+        return [Rule(1, THE_FILE).unproved(why)]
     reader = _HanReader(text)
     parts: list[_HanPart] = []
     try:
         _read(reader, parts)
     except FileIgnored as error:
-        wrong = Rule(error.line, "the file", False, False, f"{error.reason}; {release} ignores it")
+        whole = wrong(error.line, THE_FILE, f"{error.reason}; {release} ignores it")
         hidden = f"Open MPI ignores the whole file for line {error.line}"
-        return [*_rules(parts, release, hidden), wrong]
+        return [*_rules(parts, release, hidden), whole]
     rules = list(_rules(parts, release, None))
     if reader.at < len(reader.tokens):
         rest = reader.tokens[reader.at]
         reason = "it is not read: the operations that are announced end before it"
-        rules.append(Rule(rest.line, quoted(rest.text), False, False, reason))
+        rules.append(wrong(rest.line, quoted(rest.text), reason))
     return rules
 
 

@@ -18,7 +18,7 @@ from chiplog.tune.lint.mca_lint import lint_mca
 from chiplog.tune.lint.mpich_lint import lint_mpich
 from chiplog.tune.lint.openmpi_json_lint import lint_openmpi_json
 from chiplog.tune.lint.openmpi_release import OpenMpiRelease, release_at
-from chiplog.tune.lint.rule import MOST_FILE_BYTES, Rule
+from chiplog.tune.lint.rule import MOST_FILE_BYTES, THE_FILE, Rule, wrong
 from chiplog.tune.lint.settings_lint import looks_like_settings
 from chiplog.tune.lint.ucc_lint import lint_ucc
 from chiplog.tune.version import Version, parse_version
@@ -65,9 +65,9 @@ def lint(
         raise UsageError(f"--for {target}: is unknown; it accepts {', '.join(PROGRAMS)}.")
     path = Path(file)
     content = _read(path)
-    wrong = _no_rules(content)
+    no_rules = _no_rules(content)
     if target == "ucc":
-        rules = wrong or lint_ucc(content.decode("latin-1"))
+        rules = no_rules or lint_ucc(content.decode("latin-1"))
         return Lint("UCC's variables", "UCC", _by_line(rules))
     asked = parse_version(version) if version else None
     here = _mpi(target, mpi, launcher, asked)
@@ -79,8 +79,8 @@ def lint(
     where = (
         f"{here} at {here.mpicxx}" if here else f"{PROGRAMS[target]} {version}, which is not here"
     )
-    if wrong:
-        return Lint("unknown", where, tuple(wrong))
+    if no_rules:
+        return Lint("unknown", where, tuple(no_rules))
     text = content.decode("latin-1")
     if target == "mpich":
         kind, rules = lint_mpich(path, text, here, asked, launcher)
@@ -94,7 +94,7 @@ def _no_rules(content: bytes) -> list[Rule]:
     if len(content) <= MOST_FILE_BYTES and b"\0" not in content:
         return []
     what = "it is binary" if b"\0" in content else f"it is larger than {MOST_FILE_BYTES} B"
-    return [Rule(1, "the file", False, False, f"{what}, so it is no tuning file")]
+    return [wrong(1, THE_FILE, f"{what}, so it is no tuning file")]
 
 
 def _openmpi(
@@ -114,13 +114,9 @@ def _openmpi(
             if release.mpi
             else f"{release} is not here"
         )
-        return kind, [*rules, *(_unproved(place.rule, why) for place in places)]
+        return kind, [*rules, *(place.rule.unproved(why) for place in places)]
     caller = Caller(build_program(PROGRAM, str(release.mpi.mpicxx)), launcher_words(launcher))
     return kind, [*rules, *prove_classic(path, text, places, release, caller)]
-
-
-def _unproved(rule: Rule, why: str) -> Rule:
-    return Rule(rule.line, rule.text, rule.legal, rule.taken, f"not proved: {why}")
 
 
 def _mpi(target: str, mpi: str | None, launcher: str | None, asked: Version | None) -> Mpi | None:

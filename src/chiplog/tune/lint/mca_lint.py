@@ -7,7 +7,7 @@ import re
 
 from chiplog.tune.lint.openmpi_release import OpenMpiRelease
 from chiplog.tune.lint.rule import Rule, quoted, shown
-from chiplog.tune.lint.settings_lint import Setting, read_settings, repeated
+from chiplog.tune.lint.settings_lint import Setting, read_settings
 
 PREFIX = "OMPI_MCA_"
 SWITCH = "coll_tuned_use_dynamic_rules"
@@ -25,18 +25,14 @@ def lint_mca(text: str, release: OpenMpiRelease) -> list[Rule]:
     }
     bare = _parameters(release.ask("--all", "--parsable"))
     with_them = _parameters(release.ask("--all", "--parsable", environment=given))
-    replaced = {earlier.line: later.line for earlier, later in repeated(settings)}
     switched = with_them.get(SWITCH, {}).get("value", "").lower() in ("true", "1", "yes", "enabled")
     for setting in settings:
         if bare and with_them:
-            rules.append(
-                _rule(setting, release, bare, with_them, replaced.get(setting.line), switched)
-            )
+            rules.append(_rule(setting, release, bare, with_them, switched))
         elif bare:
             rules.append(_alone(setting, release, bare))
         else:
-            reason = f"{release} is not here to ask for this parameter"
-            rules.append(Rule(setting.line, setting.text, None, None, reason))
+            rules.append(setting.unproved(f"{release} is not here to ask for this parameter"))
     return rules
 
 
@@ -59,61 +55,41 @@ def _rule(
     release: OpenMpiRelease,
     bare: Parameters,
     with_them: Parameters,
-    replaced: int | None,
     switched: bool,
 ) -> Rule:
     illegal = _illegal(setting, release, bare)
     if illegal:
-        return Rule(setting.line, setting.text, False, False, illegal)
+        return setting.wrong(illegal)
     name = _name(setting)
-    if replaced is not None:
-        return Rule(setting.line, setting.text, True, False, f"line {replaced} sets it again")
+    if setting.replaced_by is not None:
+        return setting.set_again()
     of_environment = os.environ.get(PREFIX + name)
     if (
         of_environment is not None
         and of_environment != setting.value
         and not setting.name.startswith(PREFIX)
     ):
-        return Rule(
-            setting.line,
-            setting.text,
-            True,
-            False,
-            f"the environment's {PREFIX}{name}={shown(of_environment)} outranks it",
-        )
+        value = shown(of_environment)
+        return setting.not_taken(f"the environment's {PREFIX}{name}={value} outranks it")
     if with_them.get(name, {}).get("source") not in ("environment", None):
         source = with_them[name]["source"]
-        return Rule(
-            setting.line, setting.text, True, False, f"{release} takes it from elsewhere: {source}"
-        )
+        return setting.not_taken(f"{release} takes it from elsewhere: {source}")
     if _CHOICE.fullmatch(name) and not switched:
-        return Rule(
-            setting.line,
-            setting.text,
-            True,
-            False,
-            f"it holds only with {SWITCH}=1, which is not set",
-        )
-    return Rule(setting.line, setting.text, True, True)
+        return setting.not_taken(f"it holds only with {SWITCH}=1, which is not set")
+    return setting.proved()
 
 
 def _alone(setting: Setting, release: OpenMpiRelease, bare: Parameters) -> Rule:
     """Where Open MPI does not start with all of them together."""
     illegal = _illegal(setting, release, bare)
     if illegal:
-        return Rule(setting.line, setting.text, False, False, illegal)
+        return setting.wrong(illegal)
     asked = _parameters(
         release.ask("--all", "--parsable", environment={PREFIX + _name(setting): setting.value})
     )
     if not asked:
-        return Rule(setting.line, setting.text, False, False, f"{release} does not start with it")
-    return Rule(
-        setting.line,
-        setting.text,
-        True,
-        False,
-        f"{release} does not start with other lines of the file",
-    )
+        return setting.wrong(f"{release} does not start with it")
+    return setting.not_taken(f"{release} does not start with other lines of the file")
 
 
 def _illegal(setting: Setting, release: OpenMpiRelease, bare: Parameters) -> str | None:

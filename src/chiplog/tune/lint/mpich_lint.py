@@ -13,11 +13,12 @@ from chiplog.tune.lint.cvar_lint import lint_cvars
 from chiplog.tune.lint.json_lines import JsonValue, parse_json
 from chiplog.tune.lint.mpich_release import FIRST_UNKNOWN, MpichRelease, release_at
 from chiplog.tune.lint.mpich_tree_rules import Leaf, TreeReader
-from chiplog.tune.lint.rule import FileIgnored, Rule
+from chiplog.tune.lint.rule import THE_FILE, FileIgnored, Rule, wrong
 from chiplog.tune.lint.settings_lint import looks_like_settings
 from chiplog.tune.lint.tree_proof import prove_tree, refused
 from chiplog.tune.version import Version
 
+NOT_RUN = "not run: other rules of the file are wrong"
 MOST_DEPTH = 32
 """json-c, which MPICH reads with, takes no deeper file."""
 
@@ -32,20 +33,19 @@ def lint_mpich(
         return "MPICH's control variables", lint_cvars(text, release, program)
     if not release.is_known:
         first = ".".join(map(str, FIRST_UNKNOWN))
-        why = f"not proved: {release} may read trees otherwise; known are 4.0 up to {first}"
-        return WHOLE, [Rule(1, "the file", None, None, why)]
+        why = f"{release} may read trees otherwise; known are 4.0 up to {first}"
+        return WHOLE, [Rule(1, THE_FILE).unproved(why)]
     kind, rules, leaves, root = read_tree(text, release)
     if root is None or release.mpi is None or kind != WHOLE or any(rule.is_wrong for rule in rules):
         why = _why_not_run(kind, rules, release)
-        return kind, [*rules, *(replace(leaf.rule, reason=why) for leaf in leaves)]
+        return kind, [*rules, *(leaf.rule.unproved(why) for leaf in leaves)]
     caller = Caller(build_program(PROGRAM, str(release.mpi.mpicxx)), launcher_words(launcher))
     bad = refused(leaves, release, caller)
     if bad:
-        why = "not proved: not run: other rules of the file are wrong"
         return kind, [
             replace(leaf.rule, legal=False, reason=bad[at])
             if at in bad
-            else replace(leaf.rule, reason=why)
+            else leaf.rule.unproved(NOT_RUN)
             for at, leaf in enumerate(leaves)
         ]
     return kind, [*rules, *prove_tree(path, root, leaves, release, caller)]
@@ -53,16 +53,10 @@ def lint_mpich(
 
 def _why_not_run(kind: str, rules: list[Rule], release: MpichRelease) -> str:
     if release.mpi is None:
-        return f"not proved: {release} is not here"
+        return f"{release} is not here"
     if any(rule.is_wrong for rule in rules):
-        return "not proved: not run: other rules of the file are wrong"
-    return f"not proved: no run tells which leaves of {kind} are taken"
-
-
-def lint_tree(text: str, release: MpichRelease) -> tuple[str, list[Rule]]:
-    """What is known of a tree without a run."""
-    kind, rules, leaves, _ = read_tree(text, release)
-    return kind, [*rules, *(leaf.rule for leaf in leaves)]
+        return NOT_RUN
+    return f"no run tells which leaves of {kind} are taken"
 
 
 def read_tree(
@@ -73,9 +67,9 @@ def read_tree(
         root = parse_json(text, MOST_DEPTH)
     except FileIgnored as error:
         reason = f"{error.reason}; MPICH crashes or aborts with it"
-        return WHOLE, [Rule(error.line, "the file", False, False, reason)], [], None
+        return WHOLE, [wrong(error.line, THE_FILE, reason)], [], None
     if root.kind != "object":
-        return WHOLE, [Rule(1, "the file", False, False, "it is no JSON object")], [], None
+        return WHOLE, [wrong(1, THE_FILE, "it is no JSON object")], [], None
     kind = _kind(text)
     reader = TreeReader(release)
     reader.whole = kind == WHOLE
@@ -107,4 +101,4 @@ def _missing(root: JsonValue, release: MpichRelease) -> list[Rule]:
     reason = (
         f"no branch for {names}: the file replaces MPICH's whole tree, and it aborts without them"
     )
-    return [Rule(root.line, "the file", False, False, reason)]
+    return [wrong(root.line, THE_FILE, reason)]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from chiplog.tune.lint.json_lines import JsonValue, Member
 from chiplog.tune.lint.mpich_release import MpichRelease
-from chiplog.tune.lint.rule import Rule, quoted, shown
+from chiplog.tune.lint.rule import Rule, quoted, shown, wrong
 from chiplog.tune.mpich_tests import LEAF, NEEDS_A_REST, PRUNED, TEST, YES_NO, State, applied
 
 OF_THE_MACHINE = ("comm_hierarchy", "is_node_consecutive", "is_multi_threaded")
@@ -49,7 +49,7 @@ class TreeReader:
 
     def wrong(self, line: int, text: str, reason: str) -> None:
         """Add what is wrong at a line."""
-        self.rules.append(Rule(line, text, False, False, reason))
+        self.rules.append(wrong(line, text, reason))
 
     def walk(self, root: JsonValue) -> None:
         """Without recursion: the depth is limited by the parser, not by Python."""
@@ -158,15 +158,8 @@ class TreeReader:
             else ("the tests above it take all of these")
         )
         for leaf in _leaves_below(member):
-            self.rules.append(
-                Rule(
-                    leaf.line,
-                    f"{quoted(key)}: {_short(_key(leaf))}",
-                    None,
-                    False,
-                    f"no call gets here: {because}",
-                )
-            )
+            rule = Rule(leaf.line, f"{quoted(key)}: {_short(_key(leaf))}")
+            self.rules.append(rule.not_taken(f"no call gets here: {because}"))
 
     def _rest(
         self,

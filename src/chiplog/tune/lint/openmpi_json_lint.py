@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from chiplog.tune.lint.classic_lint import FEWEST_RANKS, LOOKED_UP_AT_0
 from chiplog.tune.lint.json_lines import JsonValue, Member, parse_json
 from chiplog.tune.lint.openmpi_release import OPERATIONS, OpenMpiRelease
-from chiplog.tune.lint.rule import FileIgnored, Rule, quoted, shown
+from chiplog.tune.lint.rule import THE_FILE, FileIgnored, Rule, all_ignored, quoted, shown, wrong
 
 MOST_DEPTH = 64
 TOP_KEYS = ("rule_file_version", "module", "collectives", "$schema")
@@ -36,7 +36,7 @@ class _Linter:
         self.rules: list[Rule] = []
 
     def wrong(self, line: int, text: str, reason: str) -> None:
-        self.rules.append(Rule(line, text, False, False, reason))
+        self.rules.append(wrong(line, text, reason))
 
     def unknown_keys(self, value: JsonValue, known: Sequence[str]) -> None:
         last = {member.key: member for member in value.members}
@@ -115,9 +115,7 @@ class _Linter:
         hidden = hidden or _hidden(looked_up, before, "bytes")
         judged = Rule(algorithm.line, text, legal, None, reason)
         if hidden:
-            judged = replace(
-                judged, taken=False, reason=hidden if legal is not False else f"{reason}; {hidden}"
-            )
+            judged = judged.not_taken(hidden if legal is not False else f"{reason}; {hidden}")
         if legal is not False:
             before.append((rule.line, sizes))
         self.rules.append(judged)
@@ -157,22 +155,12 @@ def lint_openmpi_json(text: str, release: OpenMpiRelease) -> list[Rule]:
     """What is known of each rule without a run."""
     if not release.reads_json:
         reason = f"{release} reads no JSON, which is for 6.0 and later: it ignores the file"
-        return [Rule(1, "the file", False, False, reason)]
+        return [wrong(1, THE_FILE, reason)]
     linter = _Linter(release)
     try:
         linter.file(parse_json(text, MOST_DEPTH))
     except FileIgnored as error:
-        ignored = f"Open MPI ignores the whole file for line {error.line}"
-        rules = [
-            rule if rule.is_wrong else replace(rule, taken=False, reason=ignored)
-            for rule in linter.rules
-        ]
-        return [
-            *rules,
-            Rule(
-                error.line, "the file", False, False, f"{error.reason}; {release} ignores the file"
-            ),
-        ]
+        return all_ignored(linter.rules, error, release)
     return linter.rules
 
 

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
-import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
+from chiplog.errors import RunFailed
 from chiplog.measure.mpis import Mpi
+from chiplog.measure.run_to_end import run_to_end
 from chiplog.tune.version import Version, parse_version
 
 OPERATIONS = (
@@ -73,18 +73,11 @@ class OpenMpiRelease:
         if program is None:
             return None
         try:
-            done = subprocess.run(
-                [program, *arguments],
-                capture_output=True,
-                text=True,
-                errors="replace",
-                check=False,
-                timeout=ASK_SECONDS,
-                env={**os.environ, **self.mpi.environment, **(environment or {})},
-            )
-        except (OSError, subprocess.TimeoutExpired):
+            settings = {**self.mpi.environment, **(environment or {})}
+            done = run_to_end([program, *arguments], settings, ASK_SECONDS)
+        except RunFailed:
             return None
-        return done.stdout if done.returncode == 0 else None
+        return done.stdout if done.code == 0 else None
 
     def wrong_algorithm(self, operation: str, number: int) -> str | None:
         """Why the release has no such algorithm; None where it has, or can't be asked."""

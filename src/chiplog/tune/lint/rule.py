@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 
 from chiplog.quoting import for_line
 
+THE_FILE = "the file"
+"""The text of a rule that is about the whole file."""
 MOST_FILE_BYTES = 16 << 20
 """A longer file is no tuning file."""
 
@@ -32,6 +35,19 @@ class Rule:
         """Is it neither wrong nor proved?"""
         return not self.is_wrong and (self.legal is None or self.taken is None)
 
+    def not_taken(self, reason: str) -> Rule:
+        """The rule, which the MPI never takes."""
+        return replace(self, taken=False, reason=reason)
+
+    def unproved(self, why: str) -> Rule:
+        """The rule, of which no run tells whether it is taken."""
+        return replace(self, reason=f"not proved: {why}")
+
+
+def wrong(line: int, text: str, reason: str) -> Rule:
+    """A rule that is illegal, so that it is never taken."""
+    return Rule(line, text, False, False, reason)
+
 
 class FileIgnored(ValueError):
     """The MPI can't read the file beyond `line`, so it takes none of it; the sentence says why."""
@@ -40,6 +56,13 @@ class FileIgnored(ValueError):
         super().__init__(reason)
         self.line = line
         self.reason = reason
+
+
+def all_ignored(rules: Iterable[Rule], error: FileIgnored, release: object) -> list[Rule]:
+    """The rules of a file that Open MPI ignores as a whole, and that of the line at which it gives up."""
+    reason = f"Open MPI ignores the whole file for line {error.line}"
+    dropped = [rule if rule.is_wrong else rule.not_taken(reason) for rule in rules]
+    return [*dropped, wrong(error.line, THE_FILE, f"{error.reason}; {release} ignores the file")]
 
 
 def quoted(text: str, most: int = 40) -> str:

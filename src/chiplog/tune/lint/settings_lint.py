@@ -6,10 +6,9 @@ Each name and value is given to the MPI itself, which says whether it knows it.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from chiplog.tune.lint.rule import Rule, quoted, shown
+from chiplog.tune.lint.rule import Rule, quoted, shown, wrong
 
 _SETTING = re.compile(r"\s*([A-Za-z_][A-Za-z0-9_]*)\s*=\s*(.*?)\s*$")
 
@@ -21,25 +20,53 @@ class Setting:
     line: int
     name: str
     value: str
+    replaced_by: int | None = None
+    """A later line that sets the same name."""
 
     @property
     def text(self) -> str:
         """As it is shown."""
         return f"{shown(self.name, 80)}={shown(self.value)}"
 
+    def wrong(self, reason: str) -> Rule:
+        """The rule of a setting that the MPI does not have, or not with this value."""
+        return wrong(self.line, self.text, reason)
+
+    def not_taken(self, reason: str) -> Rule:
+        """The rule of a setting that another one outranks."""
+        return Rule(self.line, self.text, True, False, reason)
+
+    def set_again(self) -> Rule:
+        """The rule of a setting that a later line replaces."""
+        return self.not_taken(f"line {self.replaced_by} sets it again")
+
+    def unproved(self, reason: str, *, legal: bool | None = None) -> Rule:
+        """The rule of a setting of which nothing tells whether it is taken."""
+        return Rule(self.line, self.text, legal, None, reason)
+
+    def proved(self) -> Rule:
+        """The rule of a setting that the MPI takes."""
+        return Rule(self.line, self.text, True, True)
+
 
 def read_settings(text: str) -> tuple[list[Setting], list[Rule]]:
     """The settings of a file, and the lines that are none."""
-    settings, wrong = [], []
+    settings, others = [], []
     for number, line in enumerate(text.split("\n"), 1):
         if not line.strip() or line.lstrip().startswith("#"):
             continue
         match = _SETTING.match(line)
         if match is None:
-            wrong.append(Rule(number, quoted(line.strip()), False, False, "it is no NAME=VALUE"))
+            others.append(wrong(number, quoted(line.strip()), "it is no NAME=VALUE"))
         else:
             settings.append(Setting(number, match[1], match[2]))
-    return settings, wrong
+    last = {setting.name: setting.line for setting in settings}
+    return [
+        replace(setting, replaced_by=last[setting.name])
+        if last[setting.name] != setting.line
+        else setting
+        for setting in settings
+    ], others
 
 
 def looks_like_settings(text: str) -> bool:
@@ -48,11 +75,3 @@ def looks_like_settings(text: str) -> bool:
         if line.strip() and not line.lstrip().startswith("#"):
             return _SETTING.match(line) is not None
     return False
-
-
-def repeated(settings: list[Setting]) -> Iterator[tuple[Setting, Setting]]:
-    """Each setting that a later one of the same name replaces, and that one."""
-    last = {setting.name: setting for setting in settings}
-    for setting in settings:
-        if last[setting.name] is not setting:
-            yield setting, last[setting.name]

@@ -92,8 +92,7 @@ class _Proof:
         self.path, self.root, self.leaves = path, root, leaves
         self.release, self.caller = release, caller
         self.found = [
-            replace(tree_leaf.rule, reason="not proved: no call that is tried here gets to it")
-            for tree_leaf in leaves
+            leaf.rule.unproved("no call that is tried here gets to it") for leaf in leaves
         ]
         self.calls: dict[int, Call] = {}
         own_operations = _own_operations(root, release)
@@ -168,7 +167,7 @@ class _Proof:
         name = f"MPIR_CVAR_{self.leaves[at].collective.upper()}_INTRA_ALGORITHM"
         if os.environ.get(name):
             why = f"the environment's {name} outranks the tree"
-            self.found[at] = replace(self.found[at], taken=False, reason=why)
+            self.found[at] = self.found[at].not_taken(why)
         else:
             self._unproved(at, "on this machine MPICH's device decides before the tree is asked")
 
@@ -180,7 +179,7 @@ class _Proof:
         else:
             call = self.calls[at]
             why = f"a call of {_in_words(call)}, {call.bytes} B takes another leaf"
-            self.found[at] = replace(self.found[at], taken=False, reason=why)
+            self.found[at] = self.found[at].not_taken(why)
 
     def _depends_on_machine(self, at: int) -> bool:
         state = self.leaves[at].state
@@ -188,7 +187,7 @@ class _Proof:
         return any(name in state.facts for name in facts) or "comm_avg_ppn" in state.ranges
 
     def _unproved(self, at: int, why: str) -> None:
-        self.found[at] = replace(self.found[at], reason=f"not proved: {why}")
+        self.found[at] = self.found[at].unproved(why)
 
 
 def _own_operations(root: JsonValue, release: MpichRelease) -> set[str]:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import shutil
-import subprocess
 
+from chiplog.errors import RunFailed
+from chiplog.measure.run_to_end import run_to_end
 from chiplog.tune.lint.rule import Rule
-from chiplog.tune.lint.settings_lint import read_settings, repeated
+from chiplog.tune.lint.settings_lint import read_settings
 
 ASK_SECONDS = 30.0
 
@@ -15,30 +16,16 @@ def lint_ucc(text: str) -> list[Rule]:
     """Each variable, by the names that `ucc_info` lists; nothing proves that UCC takes it."""
     settings, rules = read_settings(text)
     known = _known()
-    replaced = {earlier.line: later.line for earlier, later in repeated(settings)}
     for setting in settings:
         if known is None:
-            reason = "not proved: there is no ucc_info here to ask"
-            rules.append(Rule(setting.line, setting.text, None, None, reason))
+            rules.append(setting.unproved("not proved: there is no ucc_info here to ask"))
         elif setting.name not in known:
-            rules.append(
-                Rule(
-                    setting.line, setting.text, False, False, f"UCC has no variable {setting.name}"
-                )
-            )
-        elif setting.line in replaced:
-            rules.append(
-                Rule(
-                    setting.line,
-                    setting.text,
-                    True,
-                    False,
-                    f"line {replaced[setting.line]} sets it again",
-                )
-            )
+            rules.append(setting.wrong(f"UCC has no variable {setting.name}"))
+        elif setting.replaced_by is not None:
+            rules.append(setting.set_again())
         else:
             reason = "not proved: no run tells which variables UCC takes"
-            rules.append(Rule(setting.line, setting.text, True, None, reason))
+            rules.append(setting.unproved(reason, legal=True))
     return rules
 
 
@@ -47,15 +34,8 @@ def _known() -> set[str] | None:
     if program is None:
         return None
     try:
-        done = subprocess.run(
-            [program, "-caf"],
-            capture_output=True,
-            text=True,
-            errors="replace",
-            check=False,
-            timeout=ASK_SECONDS,
-        )
-    except (OSError, subprocess.TimeoutExpired):
+        done = run_to_end([program, "-caf"], {}, ASK_SECONDS)
+    except RunFailed:
         return None
     names = {
         line.partition("=")[0].lstrip("# ") for line in done.stdout.splitlines() if "=" in line

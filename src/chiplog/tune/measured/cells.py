@@ -56,8 +56,8 @@ class CellState:
         if log is not None:
             self.logs.setdefault(name, []).append(log)
 
-    def is_slow(self, name: str, seconds: float) -> None:
-        """One call took so long that there were no more."""
+    def mark_slow(self, name: str, seconds: float) -> None:
+        """Drops a candidate whose one call took so long that there were no more."""
         self.seconds.setdefault(name, []).append(seconds)
         self._without({name})
 
@@ -68,8 +68,8 @@ class CellState:
         limit = min(medians.values(), default=math.inf) * math.exp(FAR_BEHIND)
         return {name for name, seconds in medians.items() if seconds <= limit}
 
-    def is_refused(self, name: str, reason: str) -> None:
-        """The MPI refuses it in this cell, or it gives a wrong result."""
+    def refuse(self, name: str) -> None:
+        """Drops a candidate that the MPI refuses in this cell, or that gives a wrong result."""
         self.refused.add(name)
         self._without({name})
 

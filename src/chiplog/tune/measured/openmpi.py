@@ -45,25 +45,21 @@ def field_of(operation: str, version: Version, ask: Ask, *, spans_hosts: bool = 
         choice["name"]: int(choice["value"]) for choice in cvars[stem]["choices"] if choice["value"]
     }
     ours = {
-        (openmpi_algorithm.name, openmpi_algorithm.segment_bytes): name
-        for name, openmpi_algorithm in ALGORITHMS.get(operation, {}).items()
+        (algorithm.name, algorithm.segment_bytes): name
+        for name, algorithm in ALGORITHMS.get(operation, {}).items()
     }
     fan_out = int(cvars.get(f"{stem}_chain_fanout", {"value": 0})["value"])
+    takes_segments = f"{stem}_segmentsize" in cvars
     candidates = []
     for name, number in names.items():
-        segments = SEGMENTS if name in SEGMENTED.get(operation, ()) else ()
-        for segment in (0, *segments):
-            if segment and f"{stem}_segmentsize" not in cvars:
-                continue
-            settings = [(stem, number)]
-            if f"{stem}_segmentsize" in cvars:
-                settings.append((f"{stem}_segmentsize", segment))
-            native = Native(name, number, segment, fan_out if name in CHAINS else 0)
+        is_cut = takes_segments and name in SEGMENTED.get(operation, ())
+        for segment in (0, *(SEGMENTS if is_cut else ())):
+            of_segment = ((f"{stem}_segmentsize", segment),) if takes_segments else ()
             candidates.append(
                 Candidate(
                     f"{name}/{segment // 1024}K" if segment else name,
-                    tuple(settings),
-                    native,
+                    ((stem, number), *of_segment),
+                    Native(name, number, segment, fan_out if name in CHAINS else 0),
                     ours.get((name, segment)),
                     2 * segment,
                 )

@@ -218,9 +218,9 @@ class Race:
                         result.samples.get((place, DEFAULT_NAME)),
                     )
                 elif key in result.slow:
-                    state.is_slow(candidate.name, result.slow[key])
+                    state.mark_slow(candidate.name, result.slow[key])
                 elif key in result.refused:
-                    state.is_refused(candidate.name, result.refused[key])
+                    state.refuse(candidate.name)
                     if result.refused[key].startswith("its result is wrong"):
                         self.raced.dropped.setdefault(candidate.name, result.refused[key])
 

@@ -178,14 +178,9 @@ def _about(header: Mapping[str, Any]) -> About:
 def _raced(lines: Sequence[Mapping[str, Any]]) -> Raced:
     about = _about(lines[0])
     launches = [line for line in lines if line["type"] == "launch"]
-    screened = [
-        screened_cell
-        for line in launches
-        if line["stage"] == "screen"
-        for screened_cell in line["cells"]
-    ]
-    ranks = tuple(sorted({int(screened_cell["ranks"]) for screened_cell in screened}))
-    sizes = tuple(sorted({int(screened_cell["message_bytes"]) for screened_cell in screened}))
+    screened = [cell for line in launches if line["stage"] == "screen" for cell in line["cells"]]
+    ranks = tuple(sorted({int(cell["ranks"]) for cell in screened}))
+    sizes = tuple(sorted({int(cell["message_bytes"]) for cell in screened}))
     raced = Raced(RaceOptions(about.operation, ranks, sizes), {})
     raced.dropped = {str(name): str(reason) for name, reason in lines[-1]["dropped"].items()}
     raced.seconds, raced.launches = float(lines[-1]["seconds"]), len(launches)
@@ -193,32 +188,41 @@ def _raced(lines: Sequence[Mapping[str, Any]]) -> Raced:
     raced.overheads = [float(line["overhead_seconds"]) for line in launches]
     by_name = {candidate.name: candidate for candidate in about.candidates}
     for entry in lines[-1]["points"]:
-        cell = Cell(about.operation, int(entry["ranks"]), int(entry["message_bytes"]))
-        raced.confirmed[
-            SizeToConfirm(cell, by_name[entry["candidate"]], bool(entry["held_out"]))
-        ] = []
+        cell = _cell(about, entry)
+        point = SizeToConfirm(cell, by_name[entry["candidate"]], bool(entry["held_out"]))
+        raced.confirmed[point] = []
     for line in launches:
         for entry in line["cells"]:
-            cell = Cell(about.operation, int(entry["ranks"]), int(entry["message_bytes"]))
             samples = {name: _samples(of, entry) for name, of in entry["samples"].items()}
             if line["stage"] == "screen":
-                fit = [
-                    other.name
-                    for other in about.candidates
-                    if cell.message_bytes >= other.least_bytes
-                ]
-                state = raced.cells.setdefault(cell, CellState(cell, tuple(fit), []))
-                for name, measured in samples.items():
-                    state.learn(name, measured, samples.get(DEFAULT_NAME))
-                for name, value in entry["slow"].items():
-                    state.is_slow(name, float(value))
-                for name, reason in entry["refused"].items():
-                    state.is_refused(name, str(reason))
+                _screen(raced, about, entry, samples)
             elif line["stage"] == "confirm":
+                cell = _cell(about, entry)
                 name = next(n for n in entry["candidates"] if n != DEFAULT_NAME)
-                held_out = cell not in raced.cells
-                _confirm(raced, SizeToConfirm(cell, by_name[name], held_out), samples)
+                is_held_out = cell not in raced.cells
+                _confirm(raced, SizeToConfirm(cell, by_name[name], is_held_out), samples)
     return raced
+
+
+def _cell(about: About, entry: Mapping[str, Any]) -> Cell:
+    return Cell(about.operation, int(entry["ranks"]), int(entry["message_bytes"]))
+
+
+def _screen(
+    raced: Raced,
+    about: About,
+    entry: Mapping[str, Any],
+    samples: Mapping[str, CandidateSamples],
+) -> None:
+    cell = _cell(about, entry)
+    fit = (c.name for c in about.candidates if cell.message_bytes >= c.least_bytes)
+    state = raced.cells.setdefault(cell, CellState(cell, tuple(fit), []))
+    for name, measured in samples.items():
+        state.learn(name, measured, samples.get(DEFAULT_NAME))
+    for name, value in entry["slow"].items():
+        state.mark_slow(name, float(value))
+    for name in entry["refused"]:
+        state.refuse(name)
 
 
 def _samples(of: Any, cell: Mapping[str, Any]) -> CandidateSamples:

@@ -5,13 +5,11 @@ Source: libfabric's fi_pingpong(1), which prints half of each round trip, a mean
 
 from __future__ import annotations
 
-import numpy as np
-
+from chiplog.dataset.import_series import half_round_trips
 from chiplog.dataset.import_values import time, whole
 from chiplog.dataset.importer import (
     Imported,
     ImportedRecord,
-    ImportedSeries,
     Importer,
     Options,
     Source,
@@ -32,14 +30,7 @@ def read(source: Source, options: Options) -> Imported:
             raise where.corrupt(None, f"the row has {len(words)} columns, not {len(COLUMNS)}")
         unit = UNITS.get(words[0][-1], 1)
         size = whole(words[0][:-1] if unit > 1 else words[0], "bytes", where) * unit
-        series = ImportedSeries(
-            pattern="ping_pong",
-            direction="one-way",
-            message_bytes=size,
-            seconds=np.array([time(words[6], "usec/xfer", where, factor=1e-6)]),
-            messages_per_sample=2,
-            bytes_per_sample=2 * size,
-        )
+        series = half_round_trips(size, time(words[6], "usec/xfer", where, factor=1e-6))
         records.append(ImportedRecord((series,)))
     return Imported(
         records, "half a ping-pong in microseconds, one-way, a mean over many", statistic="mean"

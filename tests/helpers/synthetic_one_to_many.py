@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
+from synthetic import SyntheticDisturbance, as_run, disturbed
 
 from chiplog.dataset.series import Dataset, Series
 from chiplog.models.logfp import LOGFP
 from chiplog.models.lop import LOP
 from chiplog.models.lop_overhead import LOP_OVERHEAD
 from chiplog.models.protocol import Model, Theta, points
-from chiplog.testing.synthetic import SyntheticDisturbance, as_run, disturbed
 
 Truth = Mapping[str, tuple[Model, Theta]]
 """By pattern, the model that is true and its parameters."""

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from synthetic import SyntheticDisturbance, as_run
 
 from chiplog.dataset.series import Dataset, Series
 from chiplog.models.piecewise import Piece, piecewise_seconds
 from chiplog.models.protocol import Model, points
-from chiplog.testing.synthetic import SyntheticDisturbance, as_run
 
 UNDISTURBED = SyntheticDisturbance()
 

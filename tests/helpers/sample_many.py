@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from sample_report import MPI, sample_target
+from synthetic import SyntheticDisturbance
+from synthetic_one_to_many import logfp_truth, one_to_many_dataset
+from synthetic_pairs import pairs_dataset
+
 from chiplog.compare.result import ModelRow
 from chiplog.dataset.series import Dataset
 from chiplog.fit.fitting import fit, models_for
 from chiplog.models.max_rate import MAX_RATE
 from chiplog.models.piecewise import Piece
 from chiplog.report.input import TargetReport
-from chiplog.testing.sample_report import MPI, sample_target
-from chiplog.testing.synthetic import SyntheticDisturbance
-from chiplog.testing.synthetic_one_to_many import logfp_truth, one_to_many_dataset
-from chiplog.testing.synthetic_pairs import pairs_dataset
 
 LOGFP = {"f": 7.0, "o_min": 0.18e-6, "o_max": 1.6e-6, "L": 5e-6, "g": 5e-6}
 RATES = {"s0": 5e-6, "R_C": 2e9, "R_N": 7e9}

@@ -10,7 +10,7 @@ from typing import Any
 
 from jsonschema import Draft202012Validator
 
-DIRECTORY = Path(__file__).resolve().parents[3] / "schemas"
+DIRECTORY = Path(__file__).resolve().parents[2] / "schemas"
 
 
 @cache

@@ -10,11 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-
-from chiplog.dataset.series import Dataset
-from chiplog.models.piecewise import Piece
-from chiplog.models.protocol import Theta
-from chiplog.testing.synthetic import (
+from synthetic import (
     Ask,
     Drift,
     SyntheticDisturbance,
@@ -23,6 +19,10 @@ from chiplog.testing.synthetic import (
     size_grid,
     synthetic_dataset,
 )
+
+from chiplog.dataset.series import Dataset
+from chiplog.models.piecewise import Piece
+from chiplog.models.protocol import Theta
 
 PROTOCOL, SLOPE = "protocol", "slope"
 SLOPES = {"G": ("L", "g"), "O_s": ("o_s",), "O_r": ("o_r",)}

@@ -1,0 +1,60 @@
+"""The series that most importers make: halves of round trips, whole operations, and floods."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from chiplog.dataset.importer import ImportedSeries
+
+Seconds = float | Sequence[float]
+"""The duration of one operation, or of several that are samples of one series."""
+
+
+def half_round_trips(
+    message_bytes: int,
+    seconds: Seconds,
+    *,
+    pattern: str = "ping_pong",
+    operation: str = "send",
+    pairs: int = 1,
+) -> ImportedSeries:
+    """The halves of ping-pongs, or whole exchanges, of `pairs` pairs at once: two messages of each pair."""
+    return ImportedSeries(
+        pattern,
+        "one-way",
+        message_bytes,
+        np.atleast_1d(np.asarray(seconds, dtype=np.float64)),
+        messages_per_sample=2 * pairs,
+        operation=operation,
+        pairs=pairs,
+    )
+
+
+def whole_operations(message_bytes: int, seconds: Seconds, operation: str) -> ImportedSeries:
+    """Operations that end when the origin knows it, such as reads and atomics: one message each."""
+    return ImportedSeries(
+        "ping_pong",
+        "round-trip",
+        message_bytes,
+        np.atleast_1d(np.asarray(seconds, dtype=np.float64)),
+        messages_per_sample=1,
+        operation=operation,
+    )
+
+
+def flood(
+    message_bytes: int, seconds: float, messages: int, operation: str, *, is_answered: bool = False
+) -> ImportedSeries:
+    """Messages back to back until the last one has arrived, or until an answer of 0 bytes is back (`is_answered`)."""
+    return ImportedSeries(
+        "flood",
+        "round-trip",
+        message_bytes,
+        np.array([seconds]),
+        messages_per_sample=messages + is_answered,
+        bytes_per_sample=messages * message_bytes,
+        operation=operation,
+        train=messages,
+    )

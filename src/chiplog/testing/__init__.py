@@ -1,1 +1,0 @@
-"""Datasets and reports made up for tests: their truth is known."""
