@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from chiplog.cli.arguments import RunArgument
-from chiplog.cli.output import JsonOption, TargetOption, say, write_json
+from chiplog.cli.options import JsonOption, RunArgument, TargetOption
+from chiplog.cli.output import say, write_json
 
 if TYPE_CHECKING:
     from chiplog.dataset.series import Dataset

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from chiplog.cli.arguments import names_help
+from chiplog.cli.options import names_help
 from chiplog.cli.output import note
 
 if TYPE_CHECKING:
@@ -17,23 +18,31 @@ FITTED = {"prtt", "ping_pong", "one_to_many"}
 """Patterns that models are fitted to without being named."""
 
 
+@dataclass(frozen=True)
+class UnsaidOptions:
+    """What the file may leave unsaid."""
+
+    pattern: Annotated[
+        str | None, typer.Option(help="The pattern, where the file does not name it.")
+    ] = None
+    direction: Annotated[
+        str | None, typer.Option(help="one-way or round-trip, where the file does not say.")
+    ] = None
+    transport: Annotated[str | None, typer.Option(help="What was measured, e.g. tcp.")] = None
+    ranks: Annotated[
+        int | None,
+        typer.Option(help="Of collective operations: how many, where the file does not say."),
+    ] = None
+
+
 def import_file(
     kind: Annotated[str, typer.Argument(metavar="KIND", help="Whose file it is: see below.")],
     file: Annotated[Path, typer.Argument(help="The file to import; gzip is unpacked.")],
     out: Annotated[
         Path, typer.Option("-o", "--output", metavar="RUN.jsonl", help="The run file to write.")
     ],
-    pattern: Annotated[
-        str | None, typer.Option(help="The pattern, where the file does not name it.")
-    ] = None,
-    direction: Annotated[
-        str | None, typer.Option(help="one-way or round-trip, where the file does not say.")
-    ] = None,
-    transport: Annotated[str | None, typer.Option(help="What was measured, e.g. tcp.")] = None,
-    ranks: Annotated[
-        int | None,
-        typer.Option(help="Of collective operations: how many, where the file does not say."),
-    ] = None,
+    *,
+    unsaid: UnsaidOptions,
 ) -> None:
     """Import another tool's measurements as a run file."""
     from chiplog.dataset.importers import import_file as import_measurements
@@ -43,10 +52,10 @@ def import_file(
         kind,
         file,
         out,
-        pattern=pattern,
-        direction=direction,
-        transport=transport,
-        ranks=ranks,
+        pattern=unsaid.pattern,
+        direction=unsaid.direction,
+        transport=unsaid.transport,
+        ranks=unsaid.ranks,
         note=note,
     )
     run = read_run(written)
