@@ -24,7 +24,7 @@ def run_of(folder: Path, **options: object) -> Path:
     )
     path = folder / "run.jsonl"
     target = "sim:L=5us,o=1us,g=2us,G=0.5ns,change=4KiB:L=30us"
-    measure(target, path, made, ranks=made.ranks, refine=False)
+    measure(target, path, made, refine=False)
     return path
 
 

@@ -84,7 +84,6 @@ def measure(
             target,
             path,
             options,
-            ranks=ranks,
             start=Start(launcher, mpi, time_limit=time_limit),
             resume=resume,
         )

@@ -190,28 +190,28 @@ def _measure(
     target: str, out: Path, options: PlanOptions, start: RankOptions, run: RunOptions
 ) -> None:
     from chiplog.cli.growing_table import GrowingTable
+    from chiplog.jobs.measure import budget_limits
     from chiplog.jobs.measure import measure as measure_target
-    from chiplog.jobs.measure import time_to_stop
     from chiplog.measure.process_start import process_start
     from chiplog.measure.start import Start
 
-    stop = time_to_stop(target, options.budget_seconds, process_start())
+    limits = budget_limits(target, options.budget_seconds, process_start())
     measured = measure_target(
         target,
         out,
         options,
-        ranks=start.ranks,
         start=Start(start.launcher, start.mpi, start.rendezvous, start.time_limit),
         refine=run.refine,
         resume=run.resume,
-        strict=run.strict,
-        stop=stop,
+        limits=limits,
         progress=GrowingTable(target) if sys.stderr.isatty() else None,
     )
+    if run.strict:
+        measured.require_precision()
     if run.json_file:
         write_json(run.json_file, measured.to_json())
     else:
-        _show(measured, out, stop)
+        _show(measured, out, limits.stop)
 
 
 def _show(measured: MeasuredRun, out: Path, stop: float) -> None:

@@ -150,7 +150,6 @@ class _ManyRuns:
                 target,
                 path,
                 plan,
-                ranks=self.ranks,
                 refine=False,
                 limits=self._limits(pattern),
                 start=self.start,

@@ -137,10 +137,14 @@ def _measured_by(
     def measure(part: _SweepPart) -> Dataset:
         launch = launch_of(target, part.options.ranks, part.start, seed=options.seed)
         margin_seconds = MARGIN_SECONDS + MARGIN_IN_TIME_LIMITS * start.time_limit
-        given = part.resume, part.start.ranks_are_given
         with ProgressBar(target) as watcher:
             conditions = SurveyConditions(
-                *given, declared.leaves_of, watcher, limits, margin_seconds
+                part.resume,
+                watcher,
+                limits,
+                part.start.ranks_are_given,
+                declared.leaves_of,
+                margin_seconds,
             )
             return measure_sweep(target, part.options, part.path, launch, conditions)
 
