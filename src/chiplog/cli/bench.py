@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from chiplog.cli.options import BytesOption, FoundMpiOption, JsonOption
+from chiplog.cli.options import BytesOption, FoundMpiOption, JsonOption, option
 from chiplog.cli.output import note, write_json
 from chiplog.output_file import is_standard_output
 
@@ -17,25 +17,17 @@ from chiplog.output_file import is_standard_output
 class BenchStartOptions:
     """The ranks, and whose operation they call."""
 
-    ranks: Annotated[int, typer.Option(help="Ranks on this host, without a launcher.")] = 2
-    launcher: Annotated[str | None, typer.Option(help='Starts the ranks, e.g. "mpirun -n 4".')] = (
-        None
-    )
+    ranks: int = option(2, help="Ranks on this host, without a launcher.")
+    launcher: str | None = option(help='Starts the ranks, e.g. "mpirun -n 4".')
     mpi: FoundMpiOption = None
-    library: Annotated[
-        str | None,
-        typer.Option(
-            metavar="default|TUNING",
-            help="Hold chiplog's library, with its default or a tuning file, against the MPI's own.",
-        ),
-    ] = None
-    library_path: Annotated[
-        str | None,
-        typer.Option(
-            metavar="PATH",
-            help="libchiplog_coll.so; by default $CHIPLOG_COLL_LIBRARY, else one is built.",
-        ),
-    ] = None
+    library: str | None = option(
+        metavar="default|TUNING",
+        help="Hold chiplog's library, with its default or a tuning file, against the MPI's own.",
+    )
+    library_path: str | None = option(
+        metavar="PATH",
+        help="libchiplog_coll.so; by default $CHIPLOG_COLL_LIBRARY, else one is built.",
+    )
 
 
 @dataclass(frozen=True)
@@ -43,14 +35,12 @@ class AmountOptions:
     """How much is measured."""
 
     message_bytes: BytesOption = 8
-    launches: Annotated[int, typer.Option(help="How often the ranks are started.")] = 5
-    samples: Annotated[int, typer.Option(help="Of each mode in each launch.")] = 200
-    calls: Annotated[int, typer.Option(help="In a row, for a sample of round time.")] = 100
-    budget: Annotated[float, typer.Option(help="Seconds of a launch's samples.")] = 10.0
-    lead: Annotated[
-        float | None, typer.Option(help="Seconds from agreeing on a start until it.")
-    ] = None
-    seed: Annotated[int, typer.Option(help="Of the order, and of the intervals.")] = 1
+    launches: int = option(5, help="How often the ranks are started.")
+    samples: int = option(200, help="Of each mode in each launch.")
+    calls: int = option(100, help="In a row, for a sample of round time.")
+    budget: float = option(10.0, help="Seconds of a launch's samples.")
+    lead: float | None = option(help="Seconds from agreeing on a start until it.")
+    seed: int = option(1, help="Of the order, and of the intervals.")
 
 
 def bench(

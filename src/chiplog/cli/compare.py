@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from chiplog.cli.options import JsonOption, RunArgument, TargetOption, names
+from chiplog.cli.options import JsonOption, RunArgument, TargetOption, names, option
 from chiplog.cli.output import note, write_json
 from chiplog.errors import UsageError
 
@@ -34,18 +34,12 @@ class ComparedRuns:
 class JudgingOptions:
     """How models are judged."""
 
-    models: Annotated[
-        str | None,
-        typer.Option(metavar="NAME,NAME ...", help="Models to judge on held-out points."),
-    ] = None
-    hold_out: Annotated[
-        str | None,
-        typer.Option(help='The points to hold out, e.g. "message_bytes>65536" or "peers>8".'),
-    ] = None
-    folds: Annotated[int | None, typer.Option(help="Hold out each of so many parts in turn.")] = (
-        None
+    models: str | None = option(metavar="NAME,NAME ...", help="Models to judge on held-out points.")
+    hold_out: str | None = option(
+        help='The points to hold out, e.g. "message_bytes>65536" or "peers>8".'
     )
-    method: Annotated[str | None, typer.Option(help="How models are fitted.")] = None
+    folds: int | None = option(help="Hold out each of so many parts in turn.")
+    method: str | None = option(help="How models are fitted.")
 
     def by_name(self) -> dict[str, object]:
         """The options as they are typed, with what was given."""
@@ -141,6 +135,6 @@ def _without_part(run: Dataset, target: str | None) -> Dataset:
 
 
 def _only_for(form: str, options: dict[str, object]) -> None:
-    for option, value in options.items():
+    for name, value in options.items():
         if value is not None:
-            raise UsageError(f"{option} belongs to `chiplog compare {form}`.")
+            raise UsageError(f"{name} belongs to `chiplog compare {form}`.")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from chiplog.cli.options import JsonOption, RunArgument, TargetOption, names
+from chiplog.cli.options import JsonOption, RunArgument, TargetOption, names, option
 from chiplog.cli.output import note, say, write_json
 from chiplog.errors import UsageError
 from chiplog.output_file import is_standard_output
@@ -21,19 +21,14 @@ if TYPE_CHECKING:
 class FittingOptions:
     """Which models are fitted, and how."""
 
-    model: Annotated[
-        str, typer.Option("--model", metavar="NAME[,NAME ...]", help="See: chiplog list models.")
-    ] = "loggp"
-    method: Annotated[
-        str | None,
-        typer.Option(
-            help="prtt, culler, kielmann, bell, one-to-many, k=all, k=1, k=max or all; by default each model's own."
-        ),
-    ] = None
-    statistic: Annotated[
-        str, typer.Option(help="What stands for a series: median, minimum or mean.")
-    ] = "median"
-    seed: Annotated[int, typer.Option(help="Of the bootstrap.")] = 0
+    model: str = option(
+        "loggp", "--model", metavar="NAME[,NAME ...]", help="See: chiplog list models."
+    )
+    method: str | None = option(
+        help="prtt, culler, kielmann, bell, one-to-many, k=all, k=1, k=max or all; by default each model's own."
+    )
+    statistic: str = option("median", help="What stands for a series: median, minimum or mean.")
+    seed: int = option(0, help="Of the bootstrap.")
 
 
 def fit(

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from chiplog.cli.completion import command_or_file
-from chiplog.cli.options import JsonOption, TargetOption
+from chiplog.cli.options import JsonOption, TargetOption, option
 from chiplog.cli.output import say, tell_left_out, write_json
 from chiplog.errors import CorruptFile
 
@@ -18,25 +18,19 @@ from chiplog.errors import CorruptFile
 class QuestionOptions:
     """Which figures of a history are asked for, and what they are held against."""
 
-    node: Annotated[
-        str | None, typer.Option(metavar="NAME", help="This node only; by default all of them.")
-    ] = None
-    pair: Annotated[
-        str | None,
-        typer.Option(metavar="A,B", help="The figures of this pair, against the median pair."),
-    ] = None
-    link_class: Annotated[
-        str | None,
-        typer.Option(
-            "--class",
-            metavar="NAME",
-            help="The median of a class of pairs: leaf (within one), spine (between two) or all.",
-        ),
-    ] = None
-    against: Annotated[
-        str,
-        typer.Option(metavar="TIME", help="Hold each run against so long before it: 30d, 2w, 12h."),
-    ] = "30d"
+    node: str | None = option(metavar="NAME", help="This node only; by default all of them.")
+    pair: str | None = option(
+        metavar="A,B", help="The figures of this pair, against the median pair."
+    )
+    link_class: str | None = option(
+        None,
+        "--class",
+        metavar="NAME",
+        help="The median of a class of pairs: leaf (within one), spine (between two) or all.",
+    )
+    against: str = option(
+        "30d", metavar="TIME", help="Hold each run against so long before it: 30d, 2w, 12h."
+    )
     target: TargetOption = None
 
 

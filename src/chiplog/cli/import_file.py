@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from chiplog.cli.options import names_help
+from chiplog.cli.options import names_help, option
 from chiplog.cli.output import note
 
 if TYPE_CHECKING:
@@ -22,17 +22,12 @@ FITTED = {"prtt", "ping_pong", "one_to_many"}
 class UnsaidOptions:
     """What the file may leave unsaid."""
 
-    pattern: Annotated[
-        str | None, typer.Option(help="The pattern, where the file does not name it.")
-    ] = None
-    direction: Annotated[
-        str | None, typer.Option(help="one-way or round-trip, where the file does not say.")
-    ] = None
-    transport: Annotated[str | None, typer.Option(help="What was measured, e.g. tcp.")] = None
-    ranks: Annotated[
-        int | None,
-        typer.Option(help="Of collective operations: how many, where the file does not say."),
-    ] = None
+    pattern: str | None = option(help="The pattern, where the file does not name it.")
+    direction: str | None = option(help="one-way or round-trip, where the file does not say.")
+    transport: str | None = option(help="What was measured, e.g. tcp.")
+    ranks: int | None = option(
+        help="Of collective operations: how many, where the file does not say."
+    )
 
 
 def import_file(

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from chiplog.cli.options import JsonOption, MpiOption, RendezvousOption, TimeLimitOption
+from chiplog.cli.options import JsonOption, MpiOption, RendezvousOption, TimeLimitOption, option
 from chiplog.cli.output import note, say, write_json
 from chiplog.errors import UsageError
 
@@ -27,25 +27,21 @@ SHOWING_SECONDS = 1.0
 class GridOptions:
     """Which patterns are measured, at which message sizes."""
 
-    pattern: Annotated[
-        str,
-        typer.Option(
-            help="Patterns to measure, separated by commas, or all (see: chiplog list patterns)."
-        ),
-    ] = "prtt"
-    sizes: Annotated[
-        str, typer.Option(help="FIRST:LAST[:POINTS_PER_OCTAVE] or a list, e.g. 1:4MiB or 0,8,1KiB.")
-    ] = "1:1MiB"
+    pattern: str = option(
+        "prtt",
+        help="Patterns to measure, separated by commas, or all (see: chiplog list patterns).",
+    )
+    sizes: str = option(
+        "1:1MiB", help="FIRST:LAST[:POINTS_PER_OCTAVE] or a list, e.g. 1:4MiB or 0,8,1KiB."
+    )
 
 
 @dataclass(frozen=True)
 class RankOptions:
     """How many ranks are started, and how."""
 
-    ranks: Annotated[int, typer.Option(help="Ranks to start.")] = 2
-    launcher: Annotated[
-        str | None, typer.Option(help='Starts the ranks, e.g. "srun -N 2" or "mpirun -n 2".')
-    ] = None
+    ranks: int = option(2, help="Ranks to start.")
+    launcher: str | None = option(help='Starts the ranks, e.g. "srun -N 2" or "mpirun -n 2".')
     mpi: MpiOption = None
     rendezvous: RendezvousOption = None
     time_limit: TimeLimitOption = 30.0
@@ -55,75 +51,58 @@ class RankOptions:
 class PointOptions:
     """How often each point is measured, and in which ways."""
 
-    seed: Annotated[int, typer.Option(help="Of the order of the points, and of sim's noise.")] = 1
-    visits: Annotated[
-        int, typer.Option(help="Times that each point is measured, spread over the run.")
-    ] = 4
-    launches: Annotated[int, typer.Option(help="Times that the ranks are started anew.")] = 1
-    precision: Annotated[
-        float, typer.Option(help="Relative half width of each median's 95 % interval to reach.")
-    ] = 0.025
-    budget: Annotated[
-        float | None,
-        typer.Option(
-            metavar="SECONDS",
-            help="Measure for at most this long in all; what is missing then is left to --resume.",
-        ),
-    ] = None
-    placement: Annotated[
-        str,
-        typer.Option(
-            metavar="NAME[,NAME]",
-            help="filled (socket after socket), round-robin (over sockets and NUMA nodes), or both, a launch each.",
-        ),
-    ] = "filled"
-    direction: Annotated[
-        str,
-        typer.Option(
-            help="Of pairs: round-trip, or one-way for windows of messages as in osu_mbw_mr."
-        ),
-    ] = "round-trip"
-    operation: Annotated[
-        str,
-        typer.Option(
-            metavar="NAME[,NAME]",
-            help="send, rdma-write, rdma-write-immediate, rdma-read, atomic, or several, each in turn.",
-        ),
-    ] = "send"
-    posting: Annotated[
-        str,
-        typer.Option(
-            metavar="NAME[,NAME]",
-            help="normal (a call for each operation), inline, list (one call for several), or several, each in turn.",
-        ),
-    ] = "normal"
-    every_two_nodes: Annotated[
-        bool,
-        typer.Option(
-            "--every-two-nodes",
-            help="Measure pairs between every two nodes, not only the first two.",
-        ),
-    ] = False
+    seed: int = option(1, help="Of the order of the points, and of sim's noise.")
+    visits: int = option(4, help="Times that each point is measured, spread over the run.")
+    launches: int = option(1, help="Times that the ranks are started anew.")
+    precision: float = option(
+        0.025, help="Relative half width of each median's 95 % interval to reach."
+    )
+    budget: float | None = option(
+        metavar="SECONDS",
+        help="Measure for at most this long in all; what is missing then is left to --resume.",
+    )
+    placement: str = option(
+        "filled",
+        metavar="NAME[,NAME]",
+        help="filled (socket after socket), round-robin (over sockets and NUMA nodes), or both, a launch each.",
+    )
+    direction: str = option(
+        "round-trip",
+        help="Of pairs: round-trip, or one-way for windows of messages as in osu_mbw_mr.",
+    )
+    operation: str = option(
+        "send",
+        metavar="NAME[,NAME]",
+        help="send, rdma-write, rdma-write-immediate, rdma-read, atomic, or several, each in turn.",
+    )
+    posting: str = option(
+        "normal",
+        metavar="NAME[,NAME]",
+        help="normal (a call for each operation), inline, list (one call for several), or several, each in turn.",
+    )
+    every_two_nodes: bool = option(
+        False,
+        "--every-two-nodes",
+        help="Measure pairs between every two nodes, not only the first two.",
+    )
 
 
 @dataclass(frozen=True)
 class RunOptions:
     """What a run does besides its plan, and where its result goes."""
 
-    refine: Annotated[
-        bool,
-        typer.Option("--refine/--no-refine", help="Measure again around each protocol change."),
-    ] = True
-    strict: Annotated[
-        bool, typer.Option("--strict", help="End with 4 where a point did not reach the precision.")
-    ] = False
-    resume: Annotated[
-        bool, typer.Option("--resume", help="Finish the missing points of an interrupted run file.")
-    ] = False
-    dry_run: Annotated[
-        bool,
-        typer.Option("--dry-run", help="Show the plan and its predicted cost; touch no network."),
-    ] = False
+    refine: bool = option(
+        True, "--refine/--no-refine", help="Measure again around each protocol change."
+    )
+    strict: bool = option(
+        False, "--strict", help="End with 4 where a point did not reach the precision."
+    )
+    resume: bool = option(
+        False, "--resume", help="Finish the missing points of an interrupted run file."
+    )
+    dry_run: bool = option(
+        False, "--dry-run", help="Show the plan and its predicted cost; touch no network."
+    )
     json_file: JsonOption = None
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, is_dataclass
+from dataclasses import dataclass, field, fields, is_dataclass
 from inspect import Parameter, Signature, signature
 from pathlib import Path
 from typing import Annotated, Any, Protocol
@@ -88,16 +88,24 @@ SegmentOption = Annotated[int, typer.Option(help="Bytes of a segment of a chain.
 DimensionsOption = Annotated[int, typer.Option(help="Of a halo's grid: 1, 2 or 3.")]
 
 
+OPTION = "option"
+"""The name of a field's command-line option in its metadata."""
+
+
+def option(default: Any = None, *names: str, **settings: Any) -> Any:
+    """A field of a group of options: its default, its names where the field's is not meant, and Typer's settings."""
+    return field(default=default, metadata={OPTION: typer.Option(*names, **settings)})
+
+
 @dataclass(frozen=True)
 class ModelResults:
     """Which fits of a model file results come from, and where they go besides the terminal."""
 
     target: TargetOption = None
     anyway: AnywayOption = False
-    report: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE.html|FILE.md", help="Write a page with a picture, too."),
-    ] = None
+    report: Path | None = option(
+        metavar="FILE.html|FILE.md", help="Write a page with a picture, too."
+    )
     json_file: JsonOption = None
 
 
@@ -135,9 +143,14 @@ def _called(taker: Callable[..., Any], given: Mapping[str, Any]) -> Any:
 
 def _parameters(taker: Callable[..., Any]) -> Iterator[tuple[Parameter, type | None]]:
     """Each parameter of a function or a group, with the group that it is."""
+    members = fields(taker) if is_dataclass(taker) else ()
+    options = {member.name: member.metadata.get(OPTION) for member in members}
     for parameter in signature(taker, eval_str=True).parameters.values():
-        kind = parameter.annotation
-        yield parameter, kind if isinstance(kind, type) and is_dataclass(kind) else None
+        kind, setting = parameter.annotation, options.get(parameter.name)
+        if setting is not None:
+            yield parameter.replace(annotation=Annotated[kind, setting]), None
+        else:
+            yield parameter, kind if isinstance(kind, type) and is_dataclass(kind) else None
 
 
 class Summarised(Protocol):

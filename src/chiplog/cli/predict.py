@@ -14,6 +14,7 @@ from chiplog.cli.options import (
     ModelNameOption,
     ModelResults,
     SegmentOption,
+    option,
 )
 from chiplog.cli.output import note, write_json
 
@@ -25,24 +26,15 @@ if TYPE_CHECKING:
 class TaskOptions:
     """The call that is predicted, and by which of its algorithms."""
 
-    ranks: Annotated[
-        int | None, typer.Option(help="Number of ranks; of one-to-many, peers + 1 by default.")
-    ] = None
-    algorithm: Annotated[
-        str | None, typer.Option(help="See: chiplog list operations; all by default.")
-    ] = None
+    ranks: int | None = option(help="Number of ranks; of one-to-many, peers + 1 by default.")
+    algorithm: str | None = option(help="See: chiplog list operations; all by default.")
     message_bytes: BytesOption = 1
-    peers: Annotated[
-        int | None,
-        typer.Option(
-            help="n of n-way algorithms (the best by default), trees (2) and one-to-many (all others)."
-        ),
-    ] = None
+    peers: int | None = option(
+        help="n of n-way algorithms (the best by default), trees (2) and one-to-many (all others)."
+    )
     segment: SegmentOption = 8192
     dimensions: DimensionsOption = 2
-    per_node: Annotated[
-        int, typer.Option("--per-node", help="Ranks that share a node, for max-rate.")
-    ] = 1
+    per_node: int = option(1, "--per-node", help="Ranks that share a node, for max-rate.")
 
 
 def predict(

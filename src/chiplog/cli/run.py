@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from chiplog.cli.options import MpiOption, RendezvousOption
+from chiplog.cli.options import MpiOption, RendezvousOption, option
 from chiplog.cli.output import note, say
 from chiplog.jobs import defaults
 
@@ -21,23 +21,18 @@ if TYPE_CHECKING:
 class MeasuringOptions:
     """How much is measured, and on which ranks."""
 
-    budget: Annotated[float, typer.Option(metavar="SECONDS", help="Of all targets together.")] = (
-        defaults.BUDGET_SECONDS
+    budget: float = option(
+        defaults.BUDGET_SECONDS, metavar="SECONDS", help="Of all targets together."
     )
-    sizes: Annotated[str, typer.Option(help="FIRST:LAST[:POINTS_PER_OCTAVE] or a list.")] = (
-        defaults.SIZES
+    sizes: str = option(defaults.SIZES, help="FIRST:LAST[:POINTS_PER_OCTAVE] or a list.")
+    ranks: int | None = option(
+        metavar="N",
+        help="Ranks of one-to-many and pairs; by default one a core. More than cores are flagged.",
     )
-    ranks: Annotated[
-        int | None,
-        typer.Option(
-            metavar="N",
-            help="Ranks of one-to-many and pairs; by default one a core. More than cores are flagged.",
-        ),
-    ] = None
-    launcher: Annotated[str | None, typer.Option(help='Starts the ranks, e.g. "srun -N 2".')] = None
+    launcher: str | None = option(help='Starts the ranks, e.g. "srun -N 2".')
     mpi: MpiOption = None
     rendezvous: RendezvousOption = None
-    seed: Annotated[int, typer.Option(help="Of the order of the points.")] = 1
+    seed: int = option(1, help="Of the order of the points.")
 
 
 def run(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from chiplog.cli.options import BytesOption, DimensionsOption, SegmentOption
+from chiplog.cli.options import BytesOption, DimensionsOption, SegmentOption, option
 from chiplog.cli.output import note
 from chiplog.errors import UsageError
 
@@ -20,7 +20,7 @@ class ShapeOptions:
     """The sizes that shape the schedule of an algorithm."""
 
     message_bytes: BytesOption = 1
-    peers: Annotated[int, typer.Option(help="n of n-way algorithms and trees.")] = 2
+    peers: int = option(2, help="n of n-way algorithms and trees.")
     segment: SegmentOption = 8192
     dimensions: DimensionsOption = 2
 
@@ -29,10 +29,10 @@ class ShapeOptions:
 class CostOptions:
     """The parameters of LogGP in nanoseconds that shape a tree."""
 
-    L: Annotated[float, typer.Option("--L", help="Shapes a LogP-optimal tree; ns.")] = 1.0
-    o: Annotated[float, typer.Option("--o", help="Shapes a LogP-optimal tree; ns.")] = 0.0
-    g: Annotated[float, typer.Option("--g", help="Shapes a LogP-optimal tree; ns.")] = 1.0
-    G: Annotated[float, typer.Option("--G", help="Shapes a LogP-optimal tree; ns/B.")] = 0.0
+    L: float = option(1.0, "--L", help="Shapes a LogP-optimal tree; ns.")
+    o: float = option(0.0, "--o", help="Shapes a LogP-optimal tree; ns.")
+    g: float = option(1.0, "--g", help="Shapes a LogP-optimal tree; ns.")
+    G: float = option(0.0, "--G", help="Shapes a LogP-optimal tree; ns/B.")
 
 
 def schedule(

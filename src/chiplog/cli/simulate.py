@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from chiplog.cli.options import ModelResults
+from chiplog.cli.options import ModelResults, option
 from chiplog.cli.output import note, rejected_text, say, write_json
 from chiplog.counts import seed_within
 from chiplog.errors import RunFailed, UsageError
@@ -27,31 +27,20 @@ MOST_RANKS_SHOWN = 16
 class ParameterOptions:
     """Where the parameters of LogGOPS come from: a model file, single options, or a file by pair of ranks."""
 
-    model: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="MODEL.json", help="Take the parameters from a fit of loggops, loggps or loggp."
-        ),
-    ] = None
-    L: Annotated[str | None, typer.Option("--L", metavar="NS", help="Latency.")] = None
-    o: Annotated[str | None, typer.Option("--o", metavar="NS", help="CPU time a message.")] = None
-    g: Annotated[str | None, typer.Option("--g", metavar="NS", help="NIC time a message.")] = None
-    G: Annotated[str | None, typer.Option("--G", metavar="NS", help="NIC time a byte.")] = None
-    O: Annotated[
-        str | None, typer.Option("--O", metavar="NS", help="CPU time a byte; 0 by default.")
-    ] = None
-    S: Annotated[
-        int | None,
-        typer.Option(
-            "--S", metavar="BYTES", help="Longer sends wait for their receive; none by default."
-        ),
-    ] = None
-    classes: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE.json", help="Take parameters by pair of ranks, e.g. within a node."
-        ),
-    ] = None
+    model: Path | None = option(
+        metavar="MODEL.json", help="Take the parameters from a fit of loggops, loggps or loggp."
+    )
+    L: str | None = option(None, "--L", metavar="NS", help="Latency.")
+    o: str | None = option(None, "--o", metavar="NS", help="CPU time a message.")
+    g: str | None = option(None, "--g", metavar="NS", help="NIC time a message.")
+    G: str | None = option(None, "--G", metavar="NS", help="NIC time a byte.")
+    O: str | None = option(None, "--O", metavar="NS", help="CPU time a byte; 0 by default.")
+    S: int | None = option(
+        None, "--S", metavar="BYTES", help="Longer sends wait for their receive; none by default."
+    )
+    classes: Path | None = option(
+        metavar="FILE.json", help="Take parameters by pair of ranks, e.g. within a node."
+    )
 
     @property
     def times(self) -> dict[str, str]:
@@ -71,26 +60,19 @@ class ParameterOptions:
 class MachineOptions:
     """What holds on the machine beside the parameters."""
 
-    per_node: Annotated[
-        int, typer.Option("--per-node", help="Ranks of a node, which share --node-rate.")
-    ] = 0
-    node_rate: Annotated[
-        float,
-        typer.Option("--node-rate", metavar="B/S", help="Bytes per second out of a node."),
-    ] = 0.0
-    free: Annotated[int, typer.Option(help="LogfP's f: sends in a row that don't wait for g.")] = 1
-    noise: Annotated[
-        str | None,
-        typer.Option(
-            metavar="KIND:MEAN[@P%]",
-            help="Lengthen CPU times: exponential, half-normal or pareto, by a time or a share, e.g. pareto:2%.",
-        ),
-    ] = None
-    noise_trace: Annotated[
-        Path | None,
-        typer.Option("--noise-trace", metavar="FILE", help="Times at which a CPU is lost."),
-    ] = None
-    noise_seed: Annotated[int, typer.Option("--noise-seed", help="Of all noise.")] = 0
+    per_node: int = option(0, "--per-node", help="Ranks of a node, which share --node-rate.")
+    node_rate: float = option(
+        0.0, "--node-rate", metavar="B/S", help="Bytes per second out of a node."
+    )
+    free: int = option(1, help="LogfP's f: sends in a row that don't wait for g.")
+    noise: str | None = option(
+        metavar="KIND:MEAN[@P%]",
+        help="Lengthen CPU times: exponential, half-normal or pareto, by a time or a share, e.g. pareto:2%.",
+    )
+    noise_trace: Path | None = option(
+        None, "--noise-trace", metavar="FILE", help="Times at which a CPU is lost."
+    )
+    noise_seed: int = option(0, "--noise-seed", help="Of all noise.")
 
 
 def simulate(

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from chiplog.cli.completion import command_or_file
-from chiplog.cli.options import JsonOption, MpiOption, RendezvousOption, TimeLimitOption
+from chiplog.cli.options import JsonOption, MpiOption, RendezvousOption, TimeLimitOption, option
 from chiplog.cli.output import note, say, write_json
 from chiplog.errors import RunFailed, UsageError
 
@@ -24,41 +24,29 @@ if TYPE_CHECKING:
 class NodeOptions:
     """What starts the ranks, and how many."""
 
-    launcher: Annotated[
-        str | None, typer.Option(help='Starts the ranks, one on each node, e.g. "srun -N 32".')
-    ] = None
-    ranks: Annotated[
-        int | None,
-        typer.Option(metavar="N", help="Ranks to start; by default as many as the launcher says."),
-    ] = None
+    launcher: str | None = option(help='Starts the ranks, one on each node, e.g. "srun -N 32".')
+    ranks: int | None = option(
+        metavar="N", help="Ranks to start; by default as many as the launcher says."
+    )
 
 
 @dataclass(frozen=True)
 class SweepOptions:
     """Which pairs are measured, with which messages, and how often."""
 
-    sparse: Annotated[
-        int | None,
-        typer.Option(
-            metavar="[N]",
-            help="Measure N random rounds only (by default 10), in each of which a node has one partner.",
-        ),
-    ] = None
-    latency_bytes: Annotated[
-        str, typer.Option(metavar="SIZE", help="Message size for latency.")
-    ] = "1"
-    bandwidth_bytes: Annotated[
-        str, typer.Option(metavar="SIZE", help="Message size for bandwidth.")
-    ] = "1MiB"
-    visits: Annotated[int, typer.Option(help="Times that each pair is measured.")] = 1
-    again: Annotated[
-        bool,
-        typer.Option(
-            "--again/--once",
-            help="After one visit, measure up to 32 rounds again to tell who is slow; or don't.",
-        ),
-    ] = True
-    seed: Annotated[int, typer.Option(help="Of the rounds' choice and order.")] = 1
+    sparse: int | None = option(
+        metavar="[N]",
+        help="Measure N random rounds only (by default 10), in each of which a node has one partner.",
+    )
+    latency_bytes: str = option("1", metavar="SIZE", help="Message size for latency.")
+    bandwidth_bytes: str = option("1MiB", metavar="SIZE", help="Message size for bandwidth.")
+    visits: int = option(1, help="Times that each pair is measured.")
+    again: bool = option(
+        True,
+        "--again/--once",
+        help="After one visit, measure up to 32 rounds again to tell who is slow; or don't.",
+    )
+    seed: int = option(1, help="Of the rounds' choice and order.")
 
 
 @dataclass(frozen=True)
@@ -68,32 +56,25 @@ class MeetingOptions:
     mpi: MpiOption = None
     rendezvous: RendezvousOption = None
     time_limit: TimeLimitOption = 30.0
-    budget: Annotated[
-        float | None,
-        typer.Option(
-            metavar="SECONDS", help="Measure for at most this long; the rest is left to --resume."
-        ),
-    ] = None
+    budget: float | None = option(
+        metavar="SECONDS", help="Measure for at most this long; the rest is left to --resume."
+    )
 
 
 @dataclass(frozen=True)
 class SurveyRunOptions:
     """What a survey is held against and begins with, and where its result goes."""
 
-    topology: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Slurm's topology.conf: are the nodes where it says? Under Slurm it is found by itself.",
-        ),
-    ] = None
-    resume: Annotated[
-        bool, typer.Option("--resume", help="Finish the missing rounds of an interrupted survey.")
-    ] = False
-    dry_run: Annotated[
-        bool,
-        typer.Option("--dry-run", help="Show the plan and its predicted time; touch no network."),
-    ] = False
+    topology: Path | None = option(
+        metavar="FILE",
+        help="Slurm's topology.conf: are the nodes where it says? Under Slurm it is found by itself.",
+    )
+    resume: bool = option(
+        False, "--resume", help="Finish the missing rounds of an interrupted survey."
+    )
+    dry_run: bool = option(
+        False, "--dry-run", help="Show the plan and its predicted time; touch no network."
+    )
     json_file: JsonOption = None
 
 

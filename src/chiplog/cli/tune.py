@@ -17,6 +17,7 @@ from chiplog.cli.options import (
     ProgramOption,
     TargetOption,
     names_help,
+    option,
 )
 from chiplog.cli.output import note, write_json
 from chiplog.output_file import is_standard_output, write_files
@@ -40,26 +41,17 @@ class AskedTuning:
             help="A model file, from `chiplog fit -o`; with --measure it says what is tried.",
         ),
     ] = None
-    operation: Annotated[str, typer.Option(help="See: chiplog list operations")] = "barrier"
-    ranks: Annotated[
-        str | None,
-        typer.Option(
-            help="Numbers of ranks: 64, or 2:1024, which is the default; with --measure those started, or 4,8."
-        ),
-    ] = None
-    version: Annotated[
-        str | None, typer.Option(metavar="V", help="The release; that found here by default.")
-    ] = None
-    mpi: Annotated[
-        str | None,
-        typer.Option(metavar="MPICXX", help="The MPI's C++ compiler, where there are several."),
-    ] = None
-    sizes: Annotated[
-        str | None,
-        typer.Option(
-            help="Message sizes, of all but barrier; by default powers of 2 to 1 MiB, of 4 with --measure."
-        ),
-    ] = None
+    operation: str = option("barrier", help="See: chiplog list operations")
+    ranks: str | None = option(
+        help="Numbers of ranks: 64, or 2:1024, which is the default; with --measure those started, or 4,8."
+    )
+    version: str | None = option(metavar="V", help="The release; that found here by default.")
+    mpi: str | None = option(
+        metavar="MPICXX", help="The MPI's C++ compiler, where there are several."
+    )
+    sizes: str | None = option(
+        help="Message sizes, of all but barrier; by default powers of 2 to 1 MiB, of 4 with --measure."
+    )
     model: ModelNameOption = None
     target: TargetOption = None
 
@@ -68,41 +60,28 @@ class AskedTuning:
 class RaceOptions:
     """How algorithms are raced, or that they are not."""
 
-    measured: Annotated[
-        bool,
-        typer.Option(
-            "--measure",
-            help="Race the MPI's algorithms against its default; write sure winners only.",
-        ),
-    ] = False
-    launcher: Annotated[
-        str | None,
-        typer.Option(
-            help='With --measure: starts the ranks, e.g. "srun -N 8"; else 2, or --ranks.'
-        ),
-    ] = None
-    budget: Annotated[float, typer.Option(help="With --measure: seconds of the whole.")] = 600.0
-    seed: Annotated[int, typer.Option(help="With --measure: of orders and held-out sizes.")] = 1
-    commutative: Annotated[
-        bool,
-        typer.Option(
-            "--commutative",
-            help="With --measure: your programs reduce with commutative operations only.",
-        ),
-    ] = False
-    samples: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="With --measure: all raw samples; by default FILE of -o and .samples.jsonl.",
-        ),
-    ] = None
-    from_samples: Annotated[
-        Path | None,
-        typer.Option(
-            "--from", metavar="FILE", help="With --measure: choose from these samples again."
-        ),
-    ] = None
+    measured: bool = option(
+        False,
+        "--measure",
+        help="Race the MPI's algorithms against its default; write sure winners only.",
+    )
+    launcher: str | None = option(
+        help='With --measure: starts the ranks, e.g. "srun -N 8"; else 2, or --ranks.'
+    )
+    budget: float = option(600.0, help="With --measure: seconds of the whole.")
+    seed: int = option(1, help="With --measure: of orders and held-out sizes.")
+    commutative: bool = option(
+        False,
+        "--commutative",
+        help="With --measure: your programs reduce with commutative operations only.",
+    )
+    samples: Path | None = option(
+        metavar="FILE",
+        help="With --measure: all raw samples; by default FILE of -o and .samples.jsonl.",
+    )
+    from_samples: Path | None = option(
+        None, "--from", metavar="FILE", help="With --measure: choose from these samples again."
+    )
 
 
 def tune(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from chiplog.cli.options import FoundMpiOption, JsonOption
+from chiplog.cli.options import FoundMpiOption, JsonOption, option
 from chiplog.cli.output import say, wrapped, write_json
 
 if TYPE_CHECKING:
@@ -27,14 +27,11 @@ MOST_UNPROVED = 3
 class AskedMpiOptions:
     """The MPI that is asked, and what starts its ranks."""
 
-    launcher: Annotated[
-        str | None,
-        typer.Option(help='Starts the ranks of the calls that prove rules, e.g. "mpirun -n 16".'),
-    ] = None
+    launcher: str | None = option(
+        help='Starts the ranks of the calls that prove rules, e.g. "mpirun -n 16".'
+    )
     mpi: FoundMpiOption = None
-    version: Annotated[
-        str | None, typer.Option(metavar="V", help="The release, also where it is not here.")
-    ] = None
+    version: str | None = option(metavar="V", help="The release, also where it is not here.")
 
 
 def tune_lint(
