@@ -14,7 +14,7 @@ from chiplog.dataset.run_file import read_run
 from chiplog.errors import RunFailed
 from chiplog.jobs import analysis as analysis_module
 from chiplog.jobs.measure import measure
-from chiplog.jobs.measure_to_report import run
+from chiplog.jobs.measure_to_report import RunRequest, run
 from chiplog.measure.deadline import OutOfTime, deadline, latest_end, slowness
 from chiplog.measure.interrupt import InterruptGuard
 from chiplog.measure.limits import within
@@ -109,7 +109,7 @@ def test_a_run_whose_analysis_does_not_end_keeps_its_samples_and_says_how_to_go_
     with pytest.raises(
         RunFailed, match=r"^the budget of 0\.5 s was over before shm could be"
     ) as it:
-        run(["shm"], out, budget=0.5, sizes="1:64")
+        run(RunRequest(["shm"], out, budget=0.5, sizes="1:64"))
     assert f"`chiplog report {out}/runs/*.jsonl -o report.html` analyses them" in str(it.value)
     assert read_run(out / "runs" / "shm.jsonl").series
 

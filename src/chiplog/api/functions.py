@@ -283,10 +283,11 @@ def history(
 
 @for_python
 def run(targets: Sequence[str] = (), out: File = "report", **options: Any) -> RunResult:
-    """Measure, fit, compare and report; the options are those of `chiplog.jobs.measure_to_report.run`."""
+    """Measure, fit, compare and report; the options are those of `chiplog.jobs.measure_to_report.RunRequest`."""
+    from chiplog.jobs.measure_to_report import RunRequest
     from chiplog.jobs.measure_to_report import run as run_all
 
-    return run_all(targets, out, **options)
+    return run_all(RunRequest(targets, out, **options))
 
 
 def _dataset(given: File | Dataset) -> Dataset:

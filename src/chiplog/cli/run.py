@@ -53,15 +53,13 @@ def run(
     ] = False,
 ) -> None:
     """Measure this machine, fit every model, compare them and write a report."""
+    from chiplog.jobs.measure_to_report import RunRequest
     from chiplog.jobs.measure_to_report import run as run_all
     from chiplog.measure.process_start import process_start
 
+    command = ("chiplog", *sys.argv[1:])
     result = run_all(
-        targets or (),
-        out,
-        **asdict(how),
-        command=("chiplog", *sys.argv[1:]),
-        began=process_start(),
+        RunRequest(targets or (), out, **asdict(how), command=command, began=process_start())
     )
     _show(result, details=details)
     if result.failures:

@@ -24,6 +24,7 @@ from chiplog.plan import PlanOptions, make_plan
 from chiplog.plan.assessment import ONE_TO_MANY, PAIRS
 
 if TYPE_CHECKING:
+    from chiplog.fit.request import LeftOut
     from chiplog.report.input import TargetReport
 
 CLASSIC_SIZES = (1, 8192)
@@ -95,32 +96,25 @@ def with_many(
 
     The run files are `stem`-one_to_many.jsonl and `stem`-pairs.jsonl in `directory`.
     """
-    from chiplog.fit.request import LeftOut
-
     ranks = ranks_of(report.dataset.header, options.ranks, launched=start.launcher is not None)
     runs = _ManyRuns(report, options, directory / stem, start, took_seconds, ranks)
     one_to_many = pairs = None
     with suppress(OutOfTime):
         one_to_many = runs.measured(ONE_TO_MANY)
         pairs = runs.measured(PAIRS)
-    missing = [
-        LeftOut(
-            model,
-            None,
-            f"the budget was over before {what} could be measured; more of --budget shows it",
-        )
-        for model, what, run in (
-            ("logfp", "one process to many", one_to_many),
-            ("max-rate", "many pairs of processes", pairs),
-        )
-        if run is None
-    ]
-    return replace(
-        report,
-        one_to_many=one_to_many,
-        pairs=pairs,
-        left_out=(*report.left_out, *missing),
-    )
+    left_out = list(report.left_out)
+    if one_to_many is None:
+        left_out.append(_no_time("logfp", "one process to many"))
+    if pairs is None:
+        left_out.append(_no_time("max-rate", "many pairs of processes"))
+    return replace(report, one_to_many=one_to_many, pairs=pairs, left_out=tuple(left_out))
+
+
+def _no_time(model: str, what: str) -> LeftOut:
+    from chiplog.fit.request import LeftOut
+
+    reason = f"the budget was over before {what} could be measured; more of --budget shows it"
+    return LeftOut(model, None, reason)
 
 
 @dataclass(frozen=True)

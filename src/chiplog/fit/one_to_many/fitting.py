@@ -93,19 +93,11 @@ def fit_one_to_many(
     ]
     errors = [relative_errors(predict, _points(pattern, over_peers)) for over_peers in judged]
     error = summarise(*(np.concatenate(part) for part in zip(*errors, strict=True)))
-    latencies = [
-        curve
-        for observation in observed
-        if pattern == ROUND_TRIPS
-        for curve in latency_curves(model, observation, predict)
-    ]
-    shown = (_curve(kind, over, predict) for kind, over in _shown(model, observed, pattern))
-    return replace(
-        unjudged,
-        error=error,
-        curves=(*shown, *latencies),
-        warnings=(*warnings, *sentences, *bad_fit(error)),
-    )
+    curves = [_curve(kind, over, predict) for kind, over in _shown(model, observed, pattern)]
+    if pattern == ROUND_TRIPS:
+        curves += (c for over in observed for c in latency_curves(model, over, predict))
+    said = (*warnings, *sentences, *bad_fit(error))
+    return replace(unjudged, error=error, curves=tuple(curves), warnings=said)
 
 
 def _segments(
