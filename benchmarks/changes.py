@@ -15,7 +15,7 @@ import sys
 import time
 from collections.abc import Sequence
 
-from chiplog.fit.changes import find_changes
+from chiplog.changes.find import find_changes
 from chiplog.testing.machines import GRIDS, NOISES, Drawn, draw, found_and_false
 
 KINDS = ("run", "raw", "table")

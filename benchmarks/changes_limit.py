@@ -20,8 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import chi2, norm
 
-from chiplog.fit.changes.detect.segments import DENSE_POINTS, SPARSE_POINTS
-from chiplog.fit.changes.detect.thresholds import THRESHOLDS
+from chiplog.changes.detect.segments import DENSE_POINTS, SPARSE_POINTS
+from chiplog.changes.detect.thresholds import THRESHOLDS
 from chiplog.testing import machines
 from chiplog.testing.machines import GRIDS, Drawn, draw
 

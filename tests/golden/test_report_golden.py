@@ -14,8 +14,9 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+from chiplog.changes.change import Change
 from chiplog.dataset.series import Dataset
-from chiplog.fit.result import Change, Cost, FitError, Parameter
+from chiplog.fit.result import Cost, FitError, Parameter
 from chiplog.report import ReportInput, TargetReport, print_report, render_markdown
 from chiplog.testing.sample_report import MPI, SHM, TCP, sample_target
 

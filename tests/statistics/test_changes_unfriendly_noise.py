@@ -15,8 +15,8 @@ import numpy as np
 import pytest
 from many_runs import LONG, share_is_within
 
+from chiplog.changes.find import find_changes
 from chiplog.dataset.series import Dataset
-from chiplog.fit.changes import find_changes
 from chiplog.testing.machines import GRIDS, NOISES, Drawn, draw, found_and_false
 
 pytestmark = pytest.mark.statistics

@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 from changes_machine import MICRO, ONE_PROTOCOL, THREE_PROTOCOLS, theta
 
+from chiplog.changes.change import Change
+from chiplog.changes.find import find_changes
+from chiplog.changes.result import changes_to_json
 from chiplog.dataset.series import Dataset, Series
-from chiplog.fit.changes import changes_to_json, find_changes
-from chiplog.fit.result import Change
 from chiplog.models.piecewise import Piece
 from chiplog.testing.synthetic import SyntheticDisturbance, size_grid, synthetic_dataset
 

@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from chiplog.changes.detect.breaks import find_breaks
+from chiplog.changes.detect.observed import drift_of, observe
+from chiplog.changes.detect.segments import Lines
+from chiplog.changes.detect.thresholds import THRESHOLDS
+from chiplog.changes.find import find_changes
+from chiplog.changes.result import changes_to_json
 from chiplog.dataset.series import Dataset, Series
-from chiplog.fit.changes import changes_to_json, find_changes
-from chiplog.fit.changes.detect.breaks import find_breaks
-from chiplog.fit.changes.detect.drift import drift_of
-from chiplog.fit.changes.detect.observed import observe
-from chiplog.fit.changes.detect.segments import Lines
-from chiplog.fit.changes.detect.thresholds import THRESHOLDS
 from chiplog.testing.machines import draw
 from chiplog.testing.synthetic import as_run
 from chiplog.testing.synthetic_tables import table_of

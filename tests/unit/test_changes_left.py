@@ -6,14 +6,14 @@ from dataclasses import replace
 
 import pytest
 
+from chiplog.changes.change import Change
+from chiplog.changes.result import ChangesResult
 from chiplog.compare import changes_left as room
 from chiplog.compare import models
 from chiplog.compare.changes_left import changes_left
 from chiplog.compare.models import compare_models
 from chiplog.compare.split import part
 from chiplog.dataset.series import Dataset
-from chiplog.fit.changes import ChangesResult
-from chiplog.fit.result import Change
 from chiplog.models.piecewise import Piece
 from chiplog.testing.synthetic import size_grid, synthetic_dataset
 

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from chiplog.fit.changes import ChangesResult, find_changes
+from chiplog.changes.find import find_changes
+from chiplog.changes.result import ChangesResult
 from chiplog.testing.synthetic_tables import table_of
 
 Floats = NDArray[np.float64]

@@ -7,9 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from chiplog.changes.find import find_changes
 from chiplog.dataset.series import Dataset, Series
 from chiplog.errors import UsageError
-from chiplog.fit.changes import find_changes
 from chiplog.fit.choice import methods_of
 from chiplog.fit.fitting import fit
 from chiplog.fit.model_file import fits_from_json, fits_to_json

@@ -14,8 +14,9 @@ import numpy as np
 import pytest
 from rich.console import Console
 
+from chiplog.changes.change import Change
 from chiplog.dataset.series import Dataset
-from chiplog.fit.result import Change, Curve, FitError, Parameter, Segment
+from chiplog.fit.result import Curve, FitError, Parameter, Segment
 from chiplog.report import (
     ReportInput,
     TargetReport,

@@ -7,8 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from chiplog.changes.change import Change
 from chiplog.fit.request import LeftOut
-from chiplog.fit.result import Change, FitError, Parameter, Segment
+from chiplog.fit.result import FitError, Parameter, Segment
 from chiplog.plan.plan import WARM_UP
 from chiplog.report import TargetReport
 from chiplog.report.document import (

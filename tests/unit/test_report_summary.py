@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from chiplog.fit.result import Change
+from chiplog.changes.change import Change
 from chiplog.report import ReportInput, TargetReport
 from chiplog.report.summary import COLUMNS, summary_lines
 from chiplog.testing.sample_report import sample_report

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from chiplog.api.fitted import FittedModel
     from chiplog.api.tables import Results
     from chiplog.bench.result import Bench
+    from chiplog.changes.result import ChangesResult
     from chiplog.compare.result import ModelRow, RunRow
     from chiplog.dataset.series import Dataset
-    from chiplog.fit.changes.result import ChangesResult
     from chiplog.fit.result import Fit
     from chiplog.history.result import HistoryResult
     from chiplog.jobs.measure_to_report import RunResult
@@ -114,7 +114,7 @@ def fit(
 @for_python
 def changes(run: File | Dataset) -> ChangesResult:
     """The protocol changes of every series of a run, and their consensus."""
-    from chiplog.fit.changes.find import find_changes
+    from chiplog.changes.find import find_changes
 
     return find_changes(_dataset(run))
 

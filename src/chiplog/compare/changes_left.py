@@ -13,9 +13,9 @@ from dataclasses import replace
 
 import numpy as np
 
+from chiplog.changes.change import Change
+from chiplog.changes.find import find_changes
 from chiplog.dataset.series import Dataset
-from chiplog.fit.changes import find_changes
-from chiplog.fit.result import Change
 
 FOLLOW_UP = "bisect"
 """Purpose of the records that measured again around a change."""

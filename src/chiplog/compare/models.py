@@ -9,6 +9,8 @@ from functools import cached_property, partial
 import numpy as np
 from numpy.typing import NDArray
 
+from chiplog.changes.change import Change
+from chiplog.changes.find import find_changes
 from chiplog.compare.changes_left import changes_left
 from chiplog.compare.expression import parse_expression
 from chiplog.compare.judged import (
@@ -23,7 +25,6 @@ from chiplog.compare.result import ModelRow, ModelRows
 from chiplog.compare.split import FEWEST_TRAINING_VALUES, Split, part
 from chiplog.dataset.series import Dataset
 from chiplog.errors import UsageError
-from chiplog.fit.changes import find_changes
 from chiplog.fit.choice import of_pairs
 from chiplog.fit.estimates.parameters import is_fixed
 from chiplog.fit.fitting import fit_all
@@ -40,7 +41,7 @@ from chiplog.fit.predictions.predictor import (
 from chiplog.fit.predictions.tables import count_numbers, has_tables
 from chiplog.fit.quantities.measured import REPLICATES, MeasuredSeries
 from chiplog.fit.request import Boundaries, FitRequest, LeftOut
-from chiplog.fit.result import FREE, Change, Fit, Segment
+from chiplog.fit.result import FREE, Fit, Segment
 from chiplog.machine_state.repeatability import repeatability
 from chiplog.machine_state.states import states_in
 from chiplog.models.registry import load_model

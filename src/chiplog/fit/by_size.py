@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from chiplog.changes.change import Change
 from chiplog.dataset.operations import ONE_SIDED
 from chiplog.dataset.series import Dataset
 from chiplog.errors import UsageError
@@ -34,7 +35,7 @@ from chiplog.fit.quantities.quantity import Quantity
 from chiplog.fit.regimes.crossing import with_crossings
 from chiplog.fit.regimes.of_quantities import RegimeLines
 from chiplog.fit.request import Boundaries, FitOutcome, FitRequest, LeftOut
-from chiplog.fit.result import NOT_JUDGED, Change, Curve, Fit, Parameter, Segment
+from chiplog.fit.result import NOT_JUDGED, Curve, Fit, Parameter, Segment
 from chiplog.machine_state.main_state import InOneState
 from chiplog.models.protocol import Model
 from chiplog.plugins import load_reference
@@ -116,7 +117,7 @@ def _changes(
     if boundaries is None:
         return (), doubts
     if boundaries == "auto":
-        from chiplog.fit.changes import find_changes
+        from chiplog.changes.find import find_changes
 
         result = find_changes(dataset)
         boundaries, doubts = result.consensus, tuple(map(str, result.ends))

@@ -13,6 +13,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from chiplog.changes.change import Change
+
 
 @dataclass(frozen=True)
 class Parameter:
@@ -29,28 +31,6 @@ class Parameter:
     unit: str
     identified: bool
     reason: str | None = None
-
-
-@dataclass(frozen=True)
-class Change:
-    """A protocol change: it lies above `last_before_bytes` and at or below `first_after_bytes`."""
-
-    last_before_bytes: int
-    first_after_bytes: int
-    kind: str
-    """`jump`, `slope` or `both`."""
-    relative_jump: float | None = None
-    """(after - before) / before at the change, of the series that shows it best."""
-    seen_in: tuple[str, ...] = ()
-    """The series that show it, e.g. ("gap", "o_s")."""
-    crossing_bytes: float | None = None
-    """Where the lines of the two protocols cross, i.e. where the switch should be; None if they never do."""
-
-    @property
-    def is_crossing_measured(self) -> bool:
-        """Whether both lines were measured where they cross: else one of them is extrapolated beyond the switch."""
-        crossing = self.crossing_bytes
-        return crossing is not None and self.last_before_bytes <= crossing <= self.first_after_bytes
 
 
 FREE = "free"

@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from chiplog.changes.change import Change
 from chiplog.dataset.series import Dataset, Series
-from chiplog.fit.result import Change
 from chiplog.testing.synthetic import as_run, size_grid
 
 Floats = NDArray[np.float64]

@@ -19,6 +19,7 @@ from functools import cached_property
 
 import numpy as np
 
+from chiplog.changes.change import Change
 from chiplog.errors import UsageError
 from chiplog.fit.estimates.parameters import Estimates
 from chiplog.fit.estimates.unlike import without_unlike
@@ -26,7 +27,6 @@ from chiplog.fit.quantities.measured import MeasuredSeries
 from chiplog.fit.quantities.methods.quantities import MethodQuantities
 from chiplog.fit.regimes import Partition, Range, partition
 from chiplog.fit.regimes.of_quantities import RegimeLines
-from chiplog.fit.result import Change
 from chiplog.models.protocol import Model
 
 NO_ROUND_TRIPS = "the run lacks round trips (prtt or ping_pong)."

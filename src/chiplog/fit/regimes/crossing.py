@@ -6,21 +6,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 
-from chiplog.fit.result import Change, Segment
-
-
-def line_crossing_bytes(before: tuple[float, float], after: tuple[float, float]) -> float | None:
-    """The message size in bytes at which two lines (seconds at 1 B, seconds per byte) cross.
-
-    None where they never do at a size of 1 B or more, parallel lines included.
-
-    >>> round(line_crossing_bytes((7.78e-6, 0.0045e-6), (13.34e-6, 0.0037e-6)))
-    6951
-    """
-    if before[1] == after[1]:
-        return None
-    steps = (after[0] - before[0]) / (before[1] - after[1])
-    return steps + 1.0 if steps >= 0.0 else None
+from chiplog.changes.change import Change
+from chiplog.changes.detect.line import line_crossing_bytes
+from chiplog.fit.result import Segment
 
 
 def _line(segment: Segment, start: str, slope: str) -> tuple[float, float] | None:

@@ -8,7 +8,7 @@ from statistics import NormalDist
 
 from scipy.special import stdtrit
 
-from chiplog.fit.changes.detect.thresholds import THRESHOLDS as DETECT
+from chiplog.changes.detect.thresholds import THRESHOLDS as DETECT
 
 
 @dataclass(frozen=True)

@@ -13,22 +13,21 @@ from dataclasses import replace
 
 import numpy as np
 
+from chiplog.changes.ask.bisection import Bisection, is_clear
+from chiplog.changes.ask.halving import Interval
+from chiplog.changes.ask.limits import Limit, copy_limits, limits_of
+from chiplog.changes.ask.marks import marks_of
+from chiplog.changes.ask.questions import Questions, Record, questions_about
+from chiplog.changes.ask.scanner import Scanner
+from chiplog.changes.ask.step import Step
+from chiplog.changes.ask.thresholds import THRESHOLDS
+from chiplog.changes.change import Change
+from chiplog.changes.decide.evidence import ChangeMark, Evidence, Jump, KnownPlace
+from chiplog.changes.decide.thresholds import THRESHOLDS as DECIDE
+from chiplog.changes.detect.observed import grid_of, observe
+from chiplog.changes.detect.thresholds import CACHE_LINE_BYTES
+from chiplog.changes.detect.thresholds import THRESHOLDS as DETECT
 from chiplog.dataset.series import Dataset
-from chiplog.fit.changes.ask.bisection import Bisection, is_clear
-from chiplog.fit.changes.ask.halving import Interval
-from chiplog.fit.changes.ask.limits import Limit, copy_limits, limits_of
-from chiplog.fit.changes.ask.marks import marks_of
-from chiplog.fit.changes.ask.questions import Questions, Record, questions_about
-from chiplog.fit.changes.ask.scanner import Scanner
-from chiplog.fit.changes.ask.step import Step
-from chiplog.fit.changes.ask.thresholds import THRESHOLDS
-from chiplog.fit.changes.decide.evidence import Evidence, Jump, KnownPlace
-from chiplog.fit.changes.decide.mark import ChangeMark
-from chiplog.fit.changes.decide.thresholds import THRESHOLDS as DECIDE
-from chiplog.fit.changes.detect.observed import grid_of, observe
-from chiplog.fit.changes.detect.thresholds import CACHE_LINE_BYTES
-from chiplog.fit.changes.detect.thresholds import THRESHOLDS as DETECT
-from chiplog.fit.result import Change
 from chiplog.plan.request import Request
 
 Asked = Generator[Request, Record, bool]

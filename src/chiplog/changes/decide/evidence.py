@@ -10,15 +10,29 @@ from enum import Enum
 import numpy as np
 from numpy.typing import NDArray
 
+from chiplog.changes.decide.surroundings import Surroundings
+from chiplog.changes.decide.thresholds import THRESHOLDS
+from chiplog.changes.detect.line import Line
+from chiplog.changes.detect.observed import samples_of
+from chiplog.changes.detect.thresholds import CACHE_LINE_BYTES
 from chiplog.dataset.series import Series
-from chiplog.fit.changes.decide.mark import ChangeMark
-from chiplog.fit.changes.decide.surroundings import Surroundings
-from chiplog.fit.changes.decide.thresholds import THRESHOLDS
-from chiplog.fit.changes.detect.observed import samples_of
-from chiplog.fit.changes.detect.thresholds import CACHE_LINE_BYTES
 from chiplog.statistics import MAD_TO_DEVIATION
 
 Floats = NDArray[np.float64]
+FLAT = Line.flat()
+
+
+@dataclass(frozen=True)
+class ChangeMark:
+    """A quantity with the lines that it follows before and after the change; only their ratios are used."""
+
+    quantity: str
+    before: Line
+    after: Line
+    rounds: float
+    """Rounds that should do to tell one side from the other."""
+    unknown: bool = False
+    """Whether nothing is known of the lines, so that only a large difference counts."""
 
 
 class KnownPlace(Enum):

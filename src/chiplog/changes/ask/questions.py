@@ -12,13 +12,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from chiplog.changes.ask.halving import Halving
+from chiplog.changes.ask.marks import series_for
+from chiplog.changes.ask.thresholds import THRESHOLDS
+from chiplog.changes.decide.evidence import ChangeMark, Evidence
+from chiplog.changes.decide.thresholds import THRESHOLDS as DECIDE
 from chiplog.dataset.series import Series
-from chiplog.fit.changes.ask.halving import Halving
-from chiplog.fit.changes.ask.marks import series_for
-from chiplog.fit.changes.ask.thresholds import THRESHOLDS
-from chiplog.fit.changes.decide.evidence import Evidence
-from chiplog.fit.changes.decide.mark import ChangeMark
-from chiplog.fit.changes.decide.thresholds import THRESHOLDS as DECIDE
 from chiplog.plan.request import Request, SeriesRequest, StopRule
 
 BISECT = "bisect"

@@ -10,8 +10,8 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from chiplog.fit.changes.ask.thresholds import THRESHOLDS
-from chiplog.fit.changes.detect.thresholds import CACHE_LINE_BYTES
+from chiplog.changes.ask.thresholds import THRESHOLDS
+from chiplog.changes.detect.thresholds import CACHE_LINE_BYTES
 
 _LIMIT = re.compile(r"inline|eager|rndv|chunk|segment", re.IGNORECASE)
 """What limits of messages are called, in the options of transports and in the settings of libraries."""

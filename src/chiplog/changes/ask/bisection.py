@@ -11,14 +11,13 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterable, Sequence, Set
 from functools import partial
 
-from chiplog.fit.changes.ask.halving import Halving, Interval
-from chiplog.fit.changes.ask.questions import Questions, Record, questions_about
-from chiplog.fit.changes.ask.scanner import Scanner
-from chiplog.fit.changes.ask.thresholds import THRESHOLDS
-from chiplog.fit.changes.decide.evidence import Evidence, Jump, KnownPlace
-from chiplog.fit.changes.decide.mark import FLAT, ChangeMark
-from chiplog.fit.changes.decide.surroundings import Surroundings
-from chiplog.fit.changes.decide.thresholds import THRESHOLDS as DECIDE
+from chiplog.changes.ask.halving import Halving, Interval
+from chiplog.changes.ask.questions import Questions, Record, questions_about
+from chiplog.changes.ask.scanner import Scanner
+from chiplog.changes.ask.thresholds import THRESHOLDS
+from chiplog.changes.decide.evidence import FLAT, ChangeMark, Evidence, Jump, KnownPlace
+from chiplog.changes.decide.surroundings import Surroundings
+from chiplog.changes.decide.thresholds import THRESHOLDS as DECIDE
 from chiplog.plan.request import Request
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from chiplog.fit.changes.detect.thresholds import CACHE_LINE_BYTES
+from chiplog.changes.detect.thresholds import CACHE_LINE_BYTES
 
 FAR = 1.5
 """Derived: factor in size within which a change must last that no limit explains: with less than half an octave

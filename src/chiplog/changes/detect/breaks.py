@@ -20,18 +20,16 @@ from numpy.typing import NDArray
 from scipy.special import chdtri
 
 from chiplog._native import Segmenter
-from chiplog.fit.changes.detect.line import Line
-from chiplog.fit.changes.detect.nonnegative import nonnegative_least_squares
-from chiplog.fit.changes.detect.observed import Point
-from chiplog.fit.changes.detect.segments import (
+from chiplog.changes.detect.line import Line, nonnegative_least_squares
+from chiplog.changes.detect.observed import Point
+from chiplog.changes.detect.segments import (
     DENSE_POINTS,
     SPARSE_POINTS,
     Lines,
     line_limits,
     mattering,
 )
-from chiplog.fit.changes.detect.thresholds import THRESHOLDS
-from chiplog.fit.changes.result import SIZES_BETWEEN, sizes_between
+from chiplog.changes.detect.thresholds import THRESHOLDS
 from chiplog.machine_state.noise import LAUNCHES_DIFFER, STATES_DIFFER
 
 Floats = NDArray[np.float64]
@@ -271,50 +269,6 @@ def _is_gradual(lines: Lines, before: Line, after: Line, edges: tuple[int, int, 
     growth = np.diff(np.log(lines.size[last : first + 1]))
     is_steep = np.all(np.diff(np.log(of_bytes)) > growth) or np.all(np.diff(seconds) < 0.0)
     return bool(is_wide and np.any(is_far) and is_steep)
-
-
-def would_tell(lines: Lines | None, breaks: Sequence[Break]) -> tuple[int, ...]:
-    """Sizes in bytes that would tell a jump from a change of slope where the grid is too coarse to, ascending."""
-    if lines is None:
-        return ()
-    open_ = [
-        candidate.between
-        for candidate in breaks
-        if not candidate.jumps and candidate.size >= THRESHOLDS.noticeable
-    ]
-    open_ += _unexplained_steps(lines, breaks)
-    coarse = [
-        (low, high)
-        for low, high in open_
-        if high - low > SIZES_BETWEEN and high >= THRESHOLDS.coarse * low
-    ]
-    return tuple(sorted({size for low, high in coarse for size in sizes_between(low, high)}))
-
-
-def _unexplained_steps(lines: Lines, breaks: Sequence[Break]) -> list[tuple[int, int]]:
-    """Neighbouring sizes between which the time grows faster than the size, by more than noise or much, and stays so.
-
-    No line does that; those where a jump was found are left out.
-    """
-    growth = np.diff(np.log(lines.seconds)) - np.diff(np.log(lines.size))
-    by_chance = math.sqrt(lines.cap) * np.hypot(lines.deviation[1:], lines.deviation[:-1])
-    lasts = np.ones(growth.size, dtype=np.bool_)
-    lasts[:-1] = (
-        np.log(lines.seconds[2:] / lines.seconds[:-2]) > 0.5 * np.diff(np.log(lines.seconds))[:-1]
-    )
-    least = np.minimum(by_chance, math.log1p(THRESHOLDS.large_jump))
-    steep = np.flatnonzero((growth > least) & lasts)
-    pairs = [(int(lines.size[k]), int(lines.size[k + 1])) for k in steep]
-    jumps = [
-        (candidate.last_before_bytes, candidate.first_after_bytes)
-        for candidate in breaks
-        if candidate.jumps
-    ]
-    return [
-        (low, high)
-        for low, high in pairs
-        if not any(first < high and low < last for first, last in jumps)
-    ]
 
 
 def _ratio(lines: Lines, before: Line, after: Line, at: int) -> float:

@@ -8,15 +8,15 @@ from collections.abc import Iterable, Sequence, Set
 import numpy as np
 
 from chiplog._native import Segmenter
+from chiplog.changes.ask.halving import Halving, Interval
+from chiplog.changes.ask.thresholds import THRESHOLDS
+from chiplog.changes.change import Change
+from chiplog.changes.decide.evidence import FLAT, ChangeMark
+from chiplog.changes.decide.thresholds import THRESHOLDS as DECIDE
+from chiplog.changes.detect.line import Line
+from chiplog.changes.detect.observed import Observed, observe
+from chiplog.changes.detect.segments import line_limits
 from chiplog.dataset.series import Dataset
-from chiplog.fit.changes.ask.halving import Halving, Interval
-from chiplog.fit.changes.ask.thresholds import THRESHOLDS
-from chiplog.fit.changes.decide.mark import FLAT, ChangeMark
-from chiplog.fit.changes.decide.thresholds import THRESHOLDS as DECIDE
-from chiplog.fit.changes.detect.line import Line
-from chiplog.fit.changes.detect.observed import Observed, observe
-from chiplog.fit.changes.detect.segments import line_limits
-from chiplog.fit.result import Change
 from chiplog.plan.assessment import flood_length, receive_train_length, train_length
 from chiplog.plan.request import SeriesRequest
 from chiplog.statistics import MEDIAN_ERROR

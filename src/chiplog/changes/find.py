@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from chiplog.changes.decide.stored import refined, stored_changes
+from chiplog.changes.detect.breaks import find_breaks
+from chiplog.changes.detect.consensus import Witness, agree, change_of
+from chiplog.changes.detect.doubt import unexplained_end, would_tell
+from chiplog.changes.detect.observed import observe
+from chiplog.changes.detect.segments import Lines
+from chiplog.changes.result import ChangesResult, SeriesChanges
 from chiplog.dataset.series import Dataset
-from chiplog.fit.changes.decide.stored import refined, stored_changes
-from chiplog.fit.changes.detect.breaks import find_breaks, would_tell
-from chiplog.fit.changes.detect.consensus import Witness, agree, change_of
-from chiplog.fit.changes.detect.end import unexplained_end
-from chiplog.fit.changes.detect.observed import observe
-from chiplog.fit.changes.detect.segments import Lines
-from chiplog.fit.changes.result import ChangesResult, SeriesChanges
 
 
 def find_changes(dataset: Dataset) -> ChangesResult:

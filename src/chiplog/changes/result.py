@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from chiplog.fit.result import Change
+from chiplog.changes.change import Change, change_to_json
 
 SCHEMA = "chiplog.changes/1"
 
@@ -108,31 +108,6 @@ class ChangesResult:
             lines.append(f"  {between}: {change.kind}{jump}, seen in {', '.join(change.seen_in)}")
         lines += [f"  {end}" for end in self.ends]
         return "\n".join(lines)
-
-
-def change_to_json(change: Change) -> dict[str, Any]:
-    """One change as in chiplog.fit/1; sizes in bytes."""
-    return {
-        "last_before_bytes": change.last_before_bytes,
-        "first_after_bytes": change.first_after_bytes,
-        "kind": change.kind,
-        "relative_jump": change.relative_jump,
-        "seen_in": list(change.seen_in),
-        "crossing_bytes": change.crossing_bytes,
-        "crossing_measured": None if change.crossing_bytes is None else change.is_crossing_measured,
-    }
-
-
-def change_from_json(members: Mapping[str, Any]) -> Change:
-    """The change that `change_to_json` wrote."""
-    return Change(
-        last_before_bytes=members["last_before_bytes"],
-        first_after_bytes=members["first_after_bytes"],
-        kind=members["kind"],
-        relative_jump=members.get("relative_jump"),
-        seen_in=tuple(members.get("seen_in", ())),
-        crossing_bytes=members.get("crossing_bytes"),
-    )
 
 
 def end_to_json(end: UnexplainedEnd | None) -> dict[str, Any] | None:

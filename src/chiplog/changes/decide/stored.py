@@ -13,22 +13,14 @@ from typing import Any
 
 import numpy as np
 
+from chiplog.changes.ask.questions import BISECT
+from chiplog.changes.change import Change, change_from_json, change_to_json
+from chiplog.changes.decide.evidence import FLAT, ChangeMark, Evidence, Jump, KnownPlace
+from chiplog.changes.decide.surroundings import Surroundings
+from chiplog.changes.decide.thresholds import THRESHOLDS
+from chiplog.changes.detect.consensus import AgreedChanges
+from chiplog.changes.result import SCHEMA, ChangesResult, SeriesChanges, series_to_json
 from chiplog.dataset.series import Dataset, Series
-from chiplog.fit.changes.ask.questions import BISECT
-from chiplog.fit.changes.decide.evidence import Evidence, Jump, KnownPlace
-from chiplog.fit.changes.decide.mark import FLAT, ChangeMark
-from chiplog.fit.changes.decide.surroundings import Surroundings
-from chiplog.fit.changes.decide.thresholds import THRESHOLDS
-from chiplog.fit.changes.detect.consensus import AgreedChanges
-from chiplog.fit.changes.result import (
-    SCHEMA,
-    ChangesResult,
-    SeriesChanges,
-    change_from_json,
-    change_to_json,
-    series_to_json,
-)
-from chiplog.fit.result import Change
 from chiplog.plan.bell import BELL
 
 FOLLOW_UPS = (BISECT, BELL)

@@ -9,10 +9,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from chiplog.fit.changes.ask.marks import affordable, rounds_needed
-from chiplog.fit.changes.decide.evidence import Evidence, spread
-from chiplog.fit.changes.decide.mark import ChangeMark
-from chiplog.fit.changes.detect.line import Line
+from chiplog.changes.ask.marks import affordable, rounds_needed
+from chiplog.changes.decide.evidence import ChangeMark, Evidence, spread
+from chiplog.changes.detect.line import Line
 from chiplog.machine_state.noise import ERRORS
 
 MOST_TOGETHER, SHARED = 8, 3

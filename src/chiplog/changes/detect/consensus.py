@@ -13,10 +13,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from chiplog.fit.changes.detect.breaks import Break
-from chiplog.fit.changes.detect.observed import Observed
-from chiplog.fit.changes.detect.thresholds import THRESHOLDS
-from chiplog.fit.result import Change
+from chiplog.changes.change import Change
+from chiplog.changes.detect.breaks import Break
+from chiplog.changes.detect.observed import Observed
+from chiplog.changes.detect.thresholds import THRESHOLDS
 
 FAMILIES = {"gap": "train", "flood": "train", "send_overhead": "o_s", "late_receiver": "o_s"}
 """Quantities that share their causes, so that they are one kind of witness; any other is its own."""

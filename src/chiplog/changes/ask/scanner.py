@@ -7,13 +7,13 @@ from collections.abc import Generator, Sequence, Set
 import numpy as np
 from numpy.typing import NDArray
 
-from chiplog.fit.changes.ask.marks import quantities_to_scan
-from chiplog.fit.changes.ask.questions import Questions, Record, questions_about
-from chiplog.fit.changes.ask.step import Step, largest_steps, overlapping
-from chiplog.fit.changes.ask.thresholds import THRESHOLDS
-from chiplog.fit.changes.decide.mark import FLAT, ChangeMark
-from chiplog.fit.changes.detect.thresholds import CACHE_LINE_BYTES
-from chiplog.fit.result import Change
+from chiplog.changes.ask.marks import quantities_to_scan
+from chiplog.changes.ask.questions import Questions, Record, questions_about
+from chiplog.changes.ask.step import Step, largest_steps, overlapping
+from chiplog.changes.ask.thresholds import THRESHOLDS
+from chiplog.changes.change import Change
+from chiplog.changes.decide.evidence import FLAT, ChangeMark
+from chiplog.changes.detect.thresholds import CACHE_LINE_BYTES
 from chiplog.plan.request import Request
 
 

@@ -18,10 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chiplog._native import Limits, Segmenter
-from chiplog.fit.changes.detect.line import Line
-from chiplog.fit.changes.detect.nonnegative import nonnegative_least_squares
-from chiplog.fit.changes.detect.observed import Observed
-from chiplog.fit.changes.detect.thresholds import CACHE_LINE_BYTES, THRESHOLDS
+from chiplog.changes.detect.line import Line, nonnegative_least_squares
+from chiplog.changes.detect.observed import Observed
+from chiplog.changes.detect.thresholds import CACHE_LINE_BYTES, THRESHOLDS
 from chiplog.machine_state.noise import LAUNCHES_DIFFER
 from chiplog.statistics import MEDIAN_ABSOLUTE
 
