@@ -11,8 +11,8 @@ from chiplog.changes.result import ChangesResult
 from chiplog.compare import changes_left as room
 from chiplog.compare import models
 from chiplog.compare.changes_left import changes_left
+from chiplog.compare.expression import part
 from chiplog.compare.models import compare_models
-from chiplog.compare.split import part
 from chiplog.dataset.series import Dataset
 from chiplog.models.piecewise import Piece
 from chiplog.testing.synthetic import size_grid, synthetic_dataset

@@ -171,8 +171,8 @@ def _measure(
     from chiplog.cli.growing_table import GrowingTable
     from chiplog.jobs.measure import budget_limits
     from chiplog.jobs.measure import measure as measure_target
-    from chiplog.measure.process_start import process_start
     from chiplog.measure.start import Start
+    from chiplog.measure.time_budget import process_start
 
     limits = budget_limits(target, options.budget_seconds, process_start())
     measured = measure_target(
@@ -195,7 +195,7 @@ def _measure(
 
 def _show(measured: MeasuredRun, out: Path, stop: float) -> None:
     """Prints the tables, where there is time for them until `stop`, a time of `time.monotonic`."""
-    from chiplog.measure.deadline import OutOfTime, deadline
+    from chiplog.measure.time_budget import OutOfTime, deadline
 
     try:
         with deadline(stop if time.monotonic() + SHOWING_SECONDS <= stop else 0.0):

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from chiplog.changes.change import Change
 from chiplog.changes.find import find_changes
 from chiplog.compare.changes_left import changes_left
-from chiplog.compare.expression import parse_expression
+from chiplog.compare.expression import FEWEST_TRAINING_VALUES, Split, parse_expression, part
 from chiplog.compare.judged import (
     HeldOutPoints,
     default_models,
@@ -22,7 +22,6 @@ from chiplog.compare.judged import (
 )
 from chiplog.compare.pairs import most_pair_folds, pair_folds, pair_points, pairs_held_out
 from chiplog.compare.result import ModelRow, ModelRows
-from chiplog.compare.split import FEWEST_TRAINING_VALUES, Split, part
 from chiplog.dataset.series import Dataset
 from chiplog.errors import UsageError
 from chiplog.fit.choice import of_pairs
@@ -33,12 +32,13 @@ from chiplog.fit.predictions.predictor import (
     HALF_ROUND_TRIP,
     NO_POINTS,
     MeasuredPoints,
+    count_numbers,
+    has_tables,
     log_misses,
     predictor,
     relative_errors,
     summarise,
 )
-from chiplog.fit.predictions.tables import count_numbers, has_tables
 from chiplog.fit.quantities.measured import REPLICATES, MeasuredSeries
 from chiplog.fit.request import Boundaries, FitRequest, LeftOut
 from chiplog.fit.result import FREE, Fit, Segment

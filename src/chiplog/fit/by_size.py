@@ -13,7 +13,6 @@ from chiplog.dataset.series import Dataset
 from chiplog.errors import UsageError
 from chiplog.fit.caution import bad_fit, few_means_in_regimes, scatter_elsewhere, usable
 from chiplog.fit.choice import METHODS
-from chiplog.fit.cost import cost_of
 from chiplog.fit.estimates.freedom import with_own_freedom
 from chiplog.fit.estimates.job import Job, SegmentEstimates, SizeEstimator
 from chiplog.fit.estimates.parameters import Estimates
@@ -28,14 +27,13 @@ from chiplog.fit.predictions.predictor import (
     predicted_quantity,
     predictor,
 )
+from chiplog.fit.quantities.by_method import ONE_TO_MANY, MethodQuantities
 from chiplog.fit.quantities.measured import MeasuredSeries
-from chiplog.fit.quantities.methods.names import ONE_TO_MANY
-from chiplog.fit.quantities.methods.quantities import MethodQuantities
 from chiplog.fit.quantities.quantity import Quantity
 from chiplog.fit.regimes.crossing import with_crossings
 from chiplog.fit.regimes.of_quantities import RegimeLines
 from chiplog.fit.request import Boundaries, FitOutcome, FitRequest, LeftOut
-from chiplog.fit.result import NOT_JUDGED, Curve, Fit, Parameter, Segment
+from chiplog.fit.result import NOT_JUDGED, Curve, Fit, Parameter, Segment, cost_of
 from chiplog.machine_state.main_state import InOneState
 from chiplog.models.protocol import Model
 from chiplog.plugins import load_reference

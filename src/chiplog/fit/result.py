@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
 from chiplog.changes.change import Change
+from chiplog.dataset.series import Series
 
 
 @dataclass(frozen=True)
@@ -171,3 +173,13 @@ class Fit:
     """What shows that the machine was busy with other programs while it measured, in a few words; else None."""
     other_state_bytes: tuple[int, ...] = ()
     """Sizes that were measured while the machine was in another state: drawn, but neither fitted nor predicted from."""
+
+
+def cost_of(all_series: Sequence[Series], used: Iterable[int]) -> Cost:
+    """Messages, bytes and seconds of exactly the series with the indices `used`, warm-up included."""
+    chosen = [all_series[index] for index in used]
+    return Cost(
+        sum(series.messages for series in chosen),
+        sum(series.bytes_sent for series in chosen),
+        sum(series.elapsed_seconds for series in chosen),
+    )

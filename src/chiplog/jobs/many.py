@@ -16,10 +16,9 @@ from chiplog.dataset.run_file import read_run
 from chiplog.dataset.series import Dataset
 from chiplog.errors import ChiplogError
 from chiplog.jobs.measure import SIMULATED, measure
-from chiplog.measure.deadline import OutOfTime
 from chiplog.measure.launchers import usable_cores
-from chiplog.measure.limits import Limits
 from chiplog.measure.start import Start, transport_of
+from chiplog.measure.time_budget import Limits, OutOfTime
 from chiplog.plan import PlanOptions, make_plan
 from chiplog.plan.assessment import ONE_TO_MANY, PAIRS
 

@@ -9,13 +9,12 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from chiplog.measure.deadline import latest_end, slowness
-from chiplog.measure.limits import NO_LIMITS, Limits, within
 from chiplog.measure.measuring import Decider, FollowUp, MeasuredRun
 from chiplog.measure.measuring import measure as measure_plan
 from chiplog.measure.progress import ProgressBar
 from chiplog.measure.recorder import RunConditions
 from chiplog.measure.start import Start, launch_of, transport_of
+from chiplog.measure.time_budget import NO_LIMITS, Limits, latest_end, slowness, within
 from chiplog.plan import PlanOptions
 from chiplog.plan.plan import MAX_SAMPLES, MIN_SAMPLES
 from chiplog.plan.request import Request, SeriesRequest, StopRule
@@ -115,9 +114,7 @@ def follow_ups(
     with several goes without them.
     """
     # NumPy and SciPy, which take longer to load than a point: the ranks have begun by now, or a launcher starts them.
-    from chiplog.measure.longer_delays import LongerDelays
-    from chiplog.measure.revisit import Revisit
-    from chiplog.measure.top_up import TopUp
+    from chiplog.measure.followups import LongerDelays, Revisit, TopUp
 
     chosen: list[FollowUp] = [
         LongerDelays(options, limits),

@@ -19,10 +19,9 @@ from chiplog.jobs import defaults
 from chiplog.jobs.folders import new_folder, show_latest
 from chiplog.jobs.many import ManyOptions, all_within, check_ranks, with_many
 from chiplog.jobs.measure import SIMULATED, measure
-from chiplog.measure.deadline import OutOfTime, deadline, latest_end, slowness
-from chiplog.measure.limits import REFINEMENT_SHARE
 from chiplog.measure.mpis import find_mpis
 from chiplog.measure.start import Start, transport_of
+from chiplog.measure.time_budget import REFINEMENT_SHARE, OutOfTime, deadline, latest_end, slowness
 from chiplog.plan import PlanOptions, parse_sizes
 from chiplog.plan.assessment import ALL_METHODS
 

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from chiplog.dataset.series import Dataset
 from chiplog.errors import PrecisionNotMet, RunFailed
-from chiplog.measure.deadline import OutOfTime, deadline
 from chiplog.measure.groups import between_groups, is_distinct, with_notes
 from chiplog.measure.recorder import NO_CONDITIONS, RunConditions, RunRecorder
 from chiplog.measure.session import Launch, Session
+from chiplog.measure.time_budget import OutOfTime, deadline
 from chiplog.plan import GRID, Plan, PlanOptions, Request, make_plan
 from chiplog.plan.assessment import within_inline_limit, without_late_receiver
 from chiplog.plan.cost import nominal_of, predict

@@ -13,9 +13,9 @@ from chiplog.dataset.run_file import RunWriter, refuse_existing
 from chiplog.dataset.series import Dataset, Series
 from chiplog.errors import UsageError
 from chiplog.measure.interrupt import InterruptGuard
-from chiplog.measure.limits import NO_LIMITS, Limits
 from chiplog.measure.progress import Silent, Watcher
 from chiplog.measure.session import Launch, Session
+from chiplog.measure.time_budget import NO_LIMITS, Limits
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 
 from chiplog.changes.change import Change
-from chiplog.dataset.oversubscription import oversubscription
+from chiplog.dataset.disturbance import oversubscription
 from chiplog.fit.result import Fit, Parameter
 from chiplog.report import format
 from chiplog.report.document import text_of

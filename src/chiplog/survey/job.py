@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from chiplog.dataset.run_file import read_run
-from chiplog.measure.limits import NO_LIMITS, within
 from chiplog.measure.progress import ProgressBar
 from chiplog.measure.session import MARGIN_SECONDS
 from chiplog.measure.start import Start, launch_of
+from chiplog.measure.time_budget import NO_LIMITS, within
 from chiplog.outside import as_integer
 from chiplog.survey.lost import LostNode, NodeLost, file_without, launcher_without, lost_node
 from chiplog.survey.measurement import SurveyConditions, measure_sweep

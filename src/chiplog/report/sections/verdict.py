@@ -7,7 +7,7 @@ from __future__ import annotations
 from chiplog.changes.change import Change
 from chiplog.compare.best import is_surely_closer, ranked
 from chiplog.compare.result import ModelRow
-from chiplog.dataset.oversubscription import oversubscription
+from chiplog.dataset.disturbance import oversubscription
 from chiplog.fit.result import Fit
 from chiplog.fit.verdict import FAIR_MEDIAN, quality_of
 from chiplog.report import format
