@@ -7,6 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+BISECT = "bisect"
+"""Purpose of the records that ask for a change: a run measures again around each."""
+
 
 @dataclass(frozen=True)
 class Change:
@@ -28,6 +31,11 @@ class Change:
         """Whether both lines were measured where they cross: else one of them is extrapolated beyond the switch."""
         crossing = self.crossing_bytes
         return crossing is not None and self.last_before_bytes <= crossing <= self.first_after_bytes
+
+    def overlaps(self, other: Change) -> bool:
+        """Whether some size may be before one of the two changes and after the other."""
+        begins_before = self.last_before_bytes < other.first_after_bytes
+        return begins_before and other.last_before_bytes < self.first_after_bytes
 
 
 def change_to_json(change: Change) -> dict[str, Any]:

@@ -187,8 +187,7 @@ def judge_models(
     """
     dataset = replace(dataset, states=states_in(dataset))
     chosen = default_models(dataset) if models is None else models
-    expression = hold_out if isinstance(hold_out, str) else None
-    judgements, left_out = _judgements(dataset, chosen, expression)
+    judgements, left_out = _judgements(dataset, chosen, hold_out)
     rows: list[ModelRow] = []
     for names, judgement in judgements:
         request = FitRequest(names, method, boundaries, statistic, replicates=judgement.replicates)
@@ -217,7 +216,7 @@ def _judged(judgement: _Judgement, request: FitRequest, hold_out: str | int | No
 
 
 def _judgements(
-    dataset: Dataset, models: Sequence[str], hold_out: str | None
+    dataset: Dataset, models: Sequence[str], hold_out: str | int | None
 ) -> tuple[list[tuple[list[str], _Judgement]], list[LeftOut]]:
     """The models of one process pair or of one to many, and those of k pairs, each with what they are judged on.
 
@@ -228,7 +227,9 @@ def _judgements(
     judgements = []
     left_out: list[LeftOut] = []
     if others:
-        judged, others, left_out = judged_on(dataset, others, hold_out)
+        judged, others, left_out = judged_on(
+            dataset, others, hold_out if isinstance(hold_out, str) else None
+        )
     if others:
         judgement = _Judgement(
             fitted_part(dataset, judged),

@@ -11,11 +11,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from chiplog.counts import MOST_RANKS, within
-from chiplog.dataset.operations import ATOMIC_BYTES, INLINE, LIST, NORMAL
+from chiplog.dataset.operations import ATOMIC_BYTES, NORMAL, SEND
 from chiplog.dataset.run_file import read_run
 from chiplog.dataset.series import Dataset
 from chiplog.errors import ChiplogError
 from chiplog.jobs.measure import SIMULATED, measure
+from chiplog.measure.known_transports import CAPABILITIES, POSTING_CAPABILITIES
 from chiplog.measure.launchers import usable_cores
 from chiplog.measure.start import Start, transport_of
 from chiplog.measure.time_budget import Limits, OutOfTime
@@ -37,14 +38,6 @@ BYTES = 400_000_000
 """For each of the two; the largest sizes of pairs are left out where more would be sent."""
 LEAST_LARGEST_BYTES = 64 * 1024
 VISITS = 2
-NEEDED = {
-    "rdma-write": "remote_write",
-    "rdma-write-immediate": "write_with_immediate",
-    "rdma-read": "remote_read",
-    "atomic": "atomics",
-}
-POSTED = {INLINE: "inline_send", LIST: "list_posting"}
-"""The capability that each operation and each posting needs, beside send and normal."""
 LEAST_SECONDS = 0.5
 MARGIN = 1.5
 """By how much longer a part with many processes may take than what two ranks took."""
@@ -177,8 +170,8 @@ def in_all_ways(plan: PlanOptions, header: Mapping[str, object]) -> PlanOptions:
     return replace(
         plan,
         sizes=sizes,
-        operations=("send", *(name for name, flag in NEEDED.items() if flag in has)),
-        postings=(NORMAL, *(name for name, flag in POSTED.items() if flag in has)),
+        operations=(SEND, *(n for n, flag in CAPABILITIES.items() if n != SEND and flag in has)),
+        postings=(NORMAL, *(name for name, flag in POSTING_CAPABILITIES.items() if flag in has)),
     )
 
 

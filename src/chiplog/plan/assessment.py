@@ -127,11 +127,9 @@ def records_of(
         )
     elif pattern == ALL_PAIRS:
         window = WINDOW if direction == ONE_WAY else 1
-        round_of_all = SeriesRequest(
-            ALL_PAIRS, message_bytes, direction=direction, window=window, ranks=ranks
-        )
         records = tuple(
-            (replace(round_of_all, round=number),) for number in range(rounds_of(ranks))
+            (all_pairs_round(number, message_bytes, ranks, direction=direction, window=window),)
+            for number in range(rounds_of(ranks))
         )
     elif pattern in (ONE_TO_MANY, BARRIER):
         peers = range(1, ranks)
@@ -199,6 +197,31 @@ def _one_to_many(message_bytes: int, peers: Sequence[int]) -> tuple[SeriesReques
 def rounds_of(ranks: int) -> int:
     """Rounds of disjoint pairs in which every two ranks meet once: P - 1 if P is even, P if it is odd."""
     return ranks - 1 + ranks % 2
+
+
+def all_pairs_round(
+    number: int,
+    message_bytes: int,
+    ranks: int,
+    *,
+    direction: str | None = None,
+    window: int = 1,
+    at_once: int | None = None,
+    turned: int | None = None,
+    links: tuple[tuple[int, int], ...] | None = None,
+) -> SeriesRequest:
+    """One round of all pairs; see `SeriesRequest` for the settings."""
+    return SeriesRequest(
+        ALL_PAIRS,
+        message_bytes,
+        direction=direction,
+        window=window,
+        ranks=ranks,
+        round=number,
+        at_once=at_once,
+        turned=turned,
+        links=links,
+    )
 
 
 def _barriers(message_bytes: int, ranks: int, peers: Sequence[int]) -> tuple[SeriesRequest, ...]:

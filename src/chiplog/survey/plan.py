@@ -9,9 +9,9 @@ from typing import Any, Final
 
 from chiplog.counts import MOST, MOST_RANKS, seed_within, within
 from chiplog.errors import CorruptFile, UsageError
-from chiplog.plan.assessment import rounds_of
+from chiplog.plan.assessment import all_pairs_round, rounds_of
 from chiplog.plan.cost import Nominal, nominal_of
-from chiplog.plan.request import ALL_PAIRS, ONE_WAY, Request, SeriesRequest, StopRule
+from chiplog.plan.request import ONE_WAY, Request, SeriesRequest, StopRule
 from chiplog.plan.sizes import MAX_MESSAGE_BYTES
 from chiplog.survey.rounds import Pairs, rounds_by_leaf
 from chiplog.survey.settings import SETTINGS
@@ -318,12 +318,11 @@ def _request(
     """Returns the request of a round; where it is turned, who received sends."""
     purpose = planned.purpose
     is_latency = purpose in (LATENCY, WARM_UP)
-    series = SeriesRequest(
-        ALL_PAIRS,
+    series = all_pairs_round(
+        planned.number,
         options.latency_bytes if is_latency else options.bandwidth_bytes,
+        options.ranks,
         direction=None if is_latency else ONE_WAY,
-        ranks=options.ranks,
-        round=planned.number,
         at_once=int(purpose in (BANDWIDTH, UPLINK)),
         turned=turned,
         links=planned.links,

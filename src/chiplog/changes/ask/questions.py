@@ -15,13 +15,11 @@ import numpy as np
 from chiplog.changes.ask.halving import Halving
 from chiplog.changes.ask.marks import series_for
 from chiplog.changes.ask.thresholds import THRESHOLDS
+from chiplog.changes.change import BISECT
 from chiplog.changes.decide.evidence import ChangeMark, Evidence
 from chiplog.changes.decide.thresholds import THRESHOLDS as DECIDE
 from chiplog.dataset.series import Series
 from chiplog.plan.request import Request, SeriesRequest, StopRule
-
-BISECT = "bisect"
-"""Purpose of the records asked for here."""
 
 Record = Sequence[Series]
 Asking = Generator[Request, Record, Evidence | None]

@@ -175,7 +175,7 @@ class Refiner:
         """The change with what the grid knows of it; a slope that the grid shows there is the same change."""
         wide = self._widened(bisected)
         self._forget_slopes(wide)
-        same = [change for change in self._all if change.kind != "slope" and _overlap(change, wide)]
+        same = [change for change in self._all if change.kind != "slope" and change.overlaps(wide)]
         if not same:
             return bisected
         seen_in = tuple(dict.fromkeys([*same[0].seen_in, *bisected.seen_in]))
@@ -277,7 +277,7 @@ class Refiner:
     def _forget_slopes(self, near: Change | None = None) -> None:
         """Drops the slopes near a change; all of them where the transport names its limits: they are the machine's."""
         for index, change in enumerate(self._all):
-            if change.kind == "slope" and (near is None or _overlap(change, near)):
+            if change.kind == "slope" and (near is None or change.overlaps(near)):
                 self._known[index] = None
 
     def _is_known(self, interval: Interval, *, but: int) -> bool:
@@ -392,10 +392,3 @@ def _budget_bytes(dataset: Dataset) -> int:
 def _budget_seconds(dataset: Dataset) -> float:
     spent = sum(series.elapsed_seconds for series in dataset.series)
     return max(THRESHOLDS.least_seconds, THRESHOLDS.seconds_share * spent)
-
-
-def _overlap(change: Change, other: Change) -> bool:
-    return (
-        change.last_before_bytes < other.first_after_bytes
-        and other.last_before_bytes < change.first_after_bytes
-    )

@@ -13,8 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from chiplog.changes.ask.questions import BISECT
-from chiplog.changes.change import Change, change_from_json, change_to_json
+from chiplog.changes.change import BISECT, Change, change_from_json, change_to_json
 from chiplog.changes.decide.evidence import FLAT, ChangeMark, Evidence, Jump, KnownPlace
 from chiplog.changes.decide.surroundings import Surroundings
 from chiplog.changes.decide.thresholds import THRESHOLDS
