@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
+from chiplog.fit.by_size import line_crossing_bytes
 from chiplog.fit.fitting import fit
-from chiplog.fit.regimes.crossing import line_crossing_bytes
 from chiplog.models.loggp import gap
 from chiplog.models.piecewise import Piece
 from chiplog.testing.synthetic import size_grid, synthetic_dataset

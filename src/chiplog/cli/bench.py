@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -38,8 +38,10 @@ class AmountOptions:
     launches: int = option(5, help="How often the ranks are started.")
     samples: int = option(200, help="Of each mode in each launch.")
     calls: int = option(100, help="In a row, for a sample of round time.")
-    budget: float = option(10.0, help="Seconds of a launch's samples.")
-    lead: float | None = option(help="Seconds from agreeing on a start until it.")
+    budget_seconds: float = option(10.0, "--budget", help="Seconds of a launch's samples.")
+    lead_seconds: float | None = option(
+        None, "--lead", help="Seconds from agreeing on a start until it."
+    )
     seed: int = option(1, help="Of the order, and of the intervals.")
 
 
@@ -74,15 +76,7 @@ def bench(
         mpi=start.mpi,
         library=start.library_path,
         tuning=tuning,
-        options=BenchOptions(
-            amount.launches,
-            amount.samples,
-            amount.calls,
-            amount.message_bytes,
-            amount.budget,
-            amount.lead,
-            amount.seed,
-        ),
+        options=BenchOptions(**asdict(amount)),
         samples_file=out,
         tell=note,
     )

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from chiplog.cli.completion import command_or_file
-from chiplog.cli.options import JsonOption, TargetOption, option
+from chiplog.cli.options import JsonOption, TargetOption, command_or_file, option
 from chiplog.cli.output import say, tell_left_out, write_json
 from chiplog.errors import CorruptFile
 
@@ -54,14 +53,7 @@ def history(
     from chiplog.cli.history_text import history_text
     from chiplog.history.result import judge_history
 
-    result = judge_history(
-        folder,
-        node=question.node,
-        pair=question.pair,
-        link_class=question.link_class,
-        against=question.against,
-        target=question.target,
-    )
+    result = judge_history(folder, **asdict(question))
     if json_file:
         write_json(json_file, result.to_json())
     if json_file != "-":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -43,16 +43,7 @@ def import_file(
     from chiplog.dataset.importers import import_file as import_measurements
     from chiplog.dataset.run_file import read_run
 
-    written = import_measurements(
-        kind,
-        file,
-        out,
-        pattern=unsaid.pattern,
-        direction=unsaid.direction,
-        transport=unsaid.transport,
-        ranks=unsaid.ranks,
-        note=note,
-    )
+    written = import_measurements(kind, file, out, **asdict(unsaid), note=note)
     run = read_run(written)
     note(f"imported {run.extent} into {written}.")
     if (model := _model(run)) is not None:

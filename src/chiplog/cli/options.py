@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
+from functools import partial
 from inspect import Parameter, Signature, signature
 from pathlib import Path
 from typing import Annotated, Any, Protocol
@@ -11,6 +12,7 @@ from typing import Annotated, Any, Protocol
 import typer
 
 from chiplog.errors import UsageError
+from chiplog.outside import as_float, as_integer
 
 RunArgument = Annotated[Path, typer.Argument(metavar="RUN", help="A run file (.jsonl).")]
 
@@ -179,3 +181,60 @@ def names(text: str, option: str) -> tuple[str, ...]:
     if not parts:
         raise UsageError(f"{option}: is empty; it accepts names separated by commas.")
     return parts
+
+
+def command_or_file(*commands: str) -> Callable[[str], list[str]]:
+    """How an argument may go on that begins as given: the commands, then files and folders.
+
+    The shell completes files by itself only where nothing else is offered.
+
+    >>> command_or_file("lint")("li")
+    ['lint']
+    """
+
+    def offered(incomplete: str) -> list[str]:
+        folder, begin = _split(incomplete)
+        names = [command for command in commands if command.startswith(incomplete)]
+        try:
+            files = sorted(
+                f"{folder}{path.name}{'/' * path.is_dir()}"
+                for path in Path(folder or ".").iterdir()
+                if path.name.startswith(begin) and (begin or not path.name.startswith("."))
+            )
+        except OSError:
+            files = []
+        return names + files
+
+    return offered
+
+
+def _split(incomplete: str) -> tuple[str, str]:
+    """The folder as typed, with its slash, and how the name in it begins."""
+    folder, slash, begin = incomplete.rpartition("/")
+    return folder + slash, begin
+
+
+READERS = {
+    "integer": (as_integer, "an integer of at most 63 bits"),
+    "float": (as_float, "a finite number"),
+}
+"""By the name of the type that an option is declared with, what reads its text, and what that accepts."""
+
+
+def check_numbers(command: Any) -> None:
+    """Lets the numbers of a command, and of those below it, be read as all text from outside is."""
+    for parameter in command.params:
+        if parameter.type.name in READERS:
+            parameter.type.convert = partial(_convert, parameter.type)
+    for below in getattr(command, "commands", {}).values():
+        check_numbers(below)
+
+
+def _convert(kind: Any, value: object, parameter: Any, context: Any) -> object:
+    if not isinstance(value, str):
+        return value
+    read, accepts = READERS[kind.name]
+    number = read(value.strip())
+    if number is None:
+        kind.fail(f"'{value[:40]}' is not {accepts}.", parameter, context)
+    return number

@@ -10,8 +10,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from chiplog.cli.completion import command_or_file
-from chiplog.cli.options import JsonOption, MpiOption, RendezvousOption, TimeLimitOption, option
+from chiplog.cli.options import (
+    JsonOption,
+    MpiOption,
+    RendezvousOption,
+    TimeLimitOption,
+    command_or_file,
+    option,
+)
 from chiplog.cli.output import note, say, write_json
 from chiplog.errors import RunFailed, UsageError
 

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from chiplog.cli.completion import command_or_file
 from chiplog.cli.options import (
     AnywayOption,
     JsonOption,
     ModelNameOption,
     ProgramOption,
     TargetOption,
+    command_or_file,
     names_help,
     option,
 )

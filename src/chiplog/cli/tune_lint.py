@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -48,7 +48,7 @@ def tune_lint(
     """Is each rule of a tuning file legal for the MPI at hand, and is it taken? Exit code 3 where one is wrong."""
     from chiplog.tune.lint.lint_file import lint
 
-    outcome = lint(file, target, launcher=asked.launcher, mpi=asked.mpi, version=asked.version)
+    outcome = lint(file, target, **asdict(asked))
     if json_file:
         write_json(json_file, outcome.to_json(file))
     else:
