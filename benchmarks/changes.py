@@ -16,11 +16,11 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from chiplog.fit.changes import find_changes
-
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests" / "helpers"))
 
 from machines import GRIDS, NOISES, Drawn, draw, found_and_false
+
+from chiplog.changes.find import find_changes
 
 KINDS = ("run", "raw", "table")
 

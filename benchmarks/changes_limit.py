@@ -21,13 +21,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import chi2, norm
 
-from chiplog.fit.changes.detect.segments import DENSE_POINTS, SPARSE_POINTS
-from chiplog.fit.changes.detect.thresholds import THRESHOLDS
-
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests" / "helpers"))
 
 import machines
 from machines import GRIDS, Drawn, draw
+
+from chiplog.changes.detect.segments import DENSE_POINTS, SPARSE_POINTS
+from chiplog.changes.detect.thresholds import THRESHOLDS
 
 Floats = NDArray[np.float64]
 KINDS = ("raw", "table")

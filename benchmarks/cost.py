@@ -25,9 +25,9 @@ import time
 from dataclasses import astuple, dataclass
 from pathlib import Path
 
+from chiplog.changes.find import find_changes
 from chiplog.dataset.run_file import read_run
 from chiplog.dataset.series import Reference
-from chiplog.fit.changes import find_changes
 from chiplog.machine_state.main_state import in_one_state
 from chiplog.machine_state.noise import LAUNCHES_DIFFER
 from chiplog.machine_state.states import common_reference

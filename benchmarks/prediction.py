@@ -25,10 +25,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chiplog._native import Limits, Segmenter
+from chiplog.changes.find import find_changes
 from chiplog.dataset.run_file import read_run
 from chiplog.dataset.series import Dataset
 from chiplog.errors import ChiplogError
-from chiplog.fit.changes import find_changes
 from chiplog.fit.fitting import fit
 from chiplog.fit.predictions.predictor import (
     HALF_ROUND_TRIP,

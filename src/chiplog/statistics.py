@@ -1,6 +1,8 @@
-"""Constants of the normal distribution that turn robust statistics into standard deviations."""
+"""Constants of robust statistics: of the normal distribution, and of intervals that need no distribution."""
 
 from __future__ import annotations
+
+import math
 
 MAD_TO_DEVIATION = 1.4826
 """Standard deviation over median absolute deviation."""
@@ -12,3 +14,7 @@ QUARTILE_RANGE = 1.349
 """Interquartile range of a standard normal variable."""
 MEDIAN_ERROR = 1.2533
 """Standard error of a median over that of a mean: sqrt(pi/2)."""
+CONFIDENCE = 0.95
+"""Probability with which an interval holds its value."""
+FEWEST_SAMPLES = math.ceil(1.0 - math.log2(1.0 - CONFIDENCE))
+"""Samples from which their extremes hold the median with that confidence: the least n with 2 (1/2)^n <= 5 %, 6."""

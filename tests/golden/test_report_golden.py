@@ -15,8 +15,9 @@ import pytest
 from rich.console import Console
 from sample_report import MPI, SHM, TCP, sample_target
 
+from chiplog.changes.change import Change
 from chiplog.dataset.series import Dataset
-from chiplog.fit.result import Change, Cost, FitError, Parameter
+from chiplog.fit.result import Cost, FitError, Parameter
 from chiplog.report.input import ReportInput, TargetReport
 from chiplog.report.markdown import render_markdown
 from chiplog.report.terminal import print_report

@@ -6,7 +6,8 @@ import math
 
 import numpy as np
 
-from chiplog.fit.result import Change, Cost, Curve, Fit, FitError, Parameter, Segment
+from chiplog.changes.change import Change
+from chiplog.fit.result import Cost, Curve, Fit, FitError, Parameter, Segment
 
 
 def example_fit() -> Fit:

@@ -14,9 +14,10 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from chiplog.changes.change import Change
 from chiplog.compare.result import ModelRow
 from chiplog.dataset.series import Dataset, Series
-from chiplog.fit.result import Change, Cost, Curve, Fit, FitError, Parameter, Segment
+from chiplog.fit.result import Cost, Curve, Fit, FitError, Parameter, Segment
 from chiplog.models.registry import load_model
 from chiplog.report.input import (
     Placement,

@@ -7,9 +7,11 @@ from changes_machine import ONE_PROTOCOL, THREE_PROTOCOLS, Machine
 from many_runs import LONG
 from synthetic import SyntheticDisturbance, size_grid, synthetic_dataset
 
+from chiplog.changes.ask.refine import Refiner
+from chiplog.changes.change import Change
+from chiplog.changes.find import find_changes
+from chiplog.changes.result import ChangesResult
 from chiplog.dataset.series import Dataset
-from chiplog.fit.changes import ChangesResult, Refiner, find_changes
-from chiplog.fit.result import Change
 from chiplog.models.piecewise import Piece
 
 SEEDS = 100 if LONG else 40

@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 from many_runs import COVERED, LONG, share_is_within
 
+from chiplog.changes.find import find_changes
 from chiplog.dataset.run_file import read_run
-from chiplog.fit.changes import find_changes
 from chiplog.fit.fitting import fit
 from chiplog.jobs.measure import measure
 from chiplog.plan import PlanOptions

@@ -11,9 +11,10 @@ import pytest
 from changes_machine import MICRO, ONE_PROTOCOL, THREE_PROTOCOLS, theta
 from synthetic import SyntheticDisturbance, size_grid, synthetic_dataset
 
+from chiplog.changes.change import Change
+from chiplog.changes.find import find_changes
+from chiplog.changes.result import changes_to_json
 from chiplog.dataset.series import Dataset, Series
-from chiplog.fit.changes import changes_to_json, find_changes
-from chiplog.fit.result import Change
 from chiplog.models.piecewise import Piece
 
 SIZES = size_grid(per_octave=4)

@@ -7,14 +7,14 @@ from dataclasses import replace
 import pytest
 from synthetic import size_grid, synthetic_dataset
 
+from chiplog.changes.change import Change
+from chiplog.changes.result import ChangesResult
 from chiplog.compare import changes_left as room
 from chiplog.compare import models
 from chiplog.compare.changes_left import changes_left
+from chiplog.compare.expression import part
 from chiplog.compare.models import compare_models
-from chiplog.compare.split import part
 from chiplog.dataset.series import Dataset
-from chiplog.fit.changes import ChangesResult
-from chiplog.fit.result import Change
 from chiplog.models.piecewise import Piece
 
 TRUTH = {"L": 5e-6, "o_s": 1e-6, "o_r": 1e-6, "g": 2e-6, "G": 0.5e-9}

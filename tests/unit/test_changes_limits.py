@@ -9,10 +9,11 @@ import pytest
 from changes_machine import ONE_PROTOCOL, Machine, theta
 from synthetic import SyntheticDisturbance, size_grid, synthetic_dataset
 
+from chiplog.changes.ask.limits import copy_limits, limits_of
+from chiplog.changes.ask.refine import Refiner
+from chiplog.changes.change import Change
+from chiplog.changes.find import find_changes
 from chiplog.dataset.series import Dataset
-from chiplog.fit.changes import Refiner, find_changes
-from chiplog.fit.changes.ask.limits import copy_limits, limits_of
-from chiplog.fit.result import Change
 from chiplog.models.piecewise import Piece
 
 SETTINGS = {

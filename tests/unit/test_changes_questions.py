@@ -9,12 +9,11 @@ import numpy as np
 import pytest
 from changes_machine import ONE_PROTOCOL, Machine
 
+from chiplog.changes.ask.marks import series_for
+from chiplog.changes.ask.questions import Questions, questions_about
+from chiplog.changes.ask.thresholds import THRESHOLDS
+from chiplog.changes.decide.evidence import FLAT, ChangeMark, Evidence
 from chiplog.dataset.series import Series
-from chiplog.fit.changes.ask.marks import series_for
-from chiplog.fit.changes.ask.questions import Questions, questions_about
-from chiplog.fit.changes.ask.thresholds import THRESHOLDS
-from chiplog.fit.changes.decide.evidence import Evidence
-from chiplog.fit.changes.decide.mark import FLAT, ChangeMark
 from chiplog.plan.request import Request
 
 SIZES = (1000, 2000, 3000)

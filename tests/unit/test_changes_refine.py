@@ -9,11 +9,12 @@ import pytest
 from changes_machine import ONE_PROTOCOL, THREE_PROTOCOLS, Machine, theta
 from synthetic import SyntheticDisturbance, size_grid, synthetic_dataset
 
+from chiplog.changes.ask.marks import MAX_SERIES
+from chiplog.changes.ask.refine import Refiner
+from chiplog.changes.ask.thresholds import THRESHOLDS
+from chiplog.changes.change import Change
+from chiplog.changes.find import find_changes
 from chiplog.dataset.series import Dataset, Series
-from chiplog.fit.changes import Refiner, find_changes
-from chiplog.fit.changes.ask.marks import MAX_SERIES
-from chiplog.fit.changes.ask.thresholds import THRESHOLDS
-from chiplog.fit.result import Change
 from chiplog.models.piecewise import Piece
 from chiplog.plan.request import Request
 

@@ -7,14 +7,15 @@ from pathlib import Path
 
 import pytest
 
+from chiplog.changes import find as search
+from chiplog.changes.ask.questions import BISECT
+from chiplog.changes.change import Change
+from chiplog.changes.decide.stored import before_follow_ups, stored_changes, to_stored
+from chiplog.changes.find import find_changes
+from chiplog.changes.result import ChangesResult
 from chiplog.dataset.run_file import RunWriter, read_run
 from chiplog.dataset.series import Dataset
 from chiplog.errors import CorruptFile
-from chiplog.fit.changes import ChangesResult, find_changes
-from chiplog.fit.changes import find as search
-from chiplog.fit.changes.ask.questions import BISECT
-from chiplog.fit.changes.decide.stored import before_follow_ups, stored_changes, to_stored
-from chiplog.fit.result import Change
 from chiplog.jobs.measure import measure
 from chiplog.plan import PlanOptions
 from chiplog.plan.sizes import parse_sizes

@@ -9,7 +9,8 @@ import pytest
 from numpy.typing import NDArray
 from synthetic_tables import table_of
 
-from chiplog.fit.changes import ChangesResult, find_changes
+from chiplog.changes.find import find_changes
+from chiplog.changes.result import ChangesResult
 
 Floats = NDArray[np.float64]
 

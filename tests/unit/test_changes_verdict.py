@@ -6,11 +6,10 @@ import numpy as np
 import pytest
 from changes_machine import ONE_PROTOCOL, Machine, theta
 
-from chiplog.fit.changes.ask.marks import series_for
-from chiplog.fit.changes.decide.evidence import Evidence, KnownPlace
-from chiplog.fit.changes.decide.mark import FLAT, ChangeMark
-from chiplog.fit.changes.decide.surroundings import Surroundings
-from chiplog.fit.changes.detect.thresholds import CACHE_LINE_BYTES
+from chiplog.changes.ask.marks import series_for
+from chiplog.changes.decide.evidence import FLAT, ChangeMark, Evidence, KnownPlace
+from chiplog.changes.decide.surroundings import Surroundings
+from chiplog.changes.detect.thresholds import CACHE_LINE_BYTES
 from chiplog.models.piecewise import Piece
 from chiplog.plan.request import Request, StopRule
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import json
 import subprocess
 import sys
@@ -13,7 +12,7 @@ import pytest
 import chiplog
 from chiplog.cli import main
 from chiplog.cli.app import COMMANDS
-from chiplog.cli.measure import measure
+from chiplog.cli.measure import PointOptions
 from chiplog.errors import UsageError
 from chiplog.plan.plan import DEFAULT_VISITS
 
@@ -50,7 +49,7 @@ def test_help_and_version_load_neither_numerics_nor_plans(words: list[str]) -> N
 
 
 def test_the_default_visits_of_the_command_are_those_of_a_plan() -> None:
-    assert inspect.signature(measure).parameters["visits"].default == DEFAULT_VISITS
+    assert PointOptions().visits == DEFAULT_VISITS
 
 
 def test_ranks_start_before_numerics_are_loaded() -> None:

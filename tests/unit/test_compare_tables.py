@@ -11,7 +11,7 @@ import pytest
 from schemas import validate
 from synthetic_tables import curve_seconds, table_of
 
-from chiplog.cli.compare import compare
+from chiplog.cli.compare import ComparedRuns, JudgingOptions, compare
 from chiplog.compare.result import RunRow, comparison_to_json
 from chiplog.compare.runs import compare_runs
 from chiplog.compare.threshold import check_threshold
@@ -196,6 +196,6 @@ def test_a_file_of_another_tool_that_is_five_times_as_slow_ends_with_three(tmp_p
         (tmp_path / f"{name}.txt").write_text(text)
         runs.append(import_file("osu", tmp_path / f"{name}.txt", tmp_path / f"{name}.jsonl"))
     with pytest.raises(ThresholdHit):
-        compare(*runs, fail_on="slower:50%")
+        compare(ComparedRuns(*runs), judging=JudgingOptions(), fail_on="slower:50%")
     with pytest.raises(PrecisionNotMet):
-        compare(runs[0], runs[0], fail_on="slower:1%")
+        compare(ComparedRuns(runs[0], runs[0]), judging=JudgingOptions(), fail_on="slower:1%")

@@ -14,10 +14,10 @@ from chiplog.dataset.run_file import read_run
 from chiplog.errors import RunFailed
 from chiplog.jobs import analysis as analysis_module
 from chiplog.jobs.measure import measure
-from chiplog.jobs.measure_to_report import run
-from chiplog.measure.deadline import OutOfTime, deadline, latest_end, slowness
+from chiplog.jobs.measure_to_report import RunRequest, run
 from chiplog.measure.interrupt import InterruptGuard
 from chiplog.measure.start import Start
+from chiplog.measure.time_budget import OutOfTime, deadline, latest_end, slowness, within
 from chiplog.plan import PlanOptions
 
 
@@ -108,7 +108,7 @@ def test_a_run_whose_analysis_does_not_end_keeps_its_samples_and_says_how_to_go_
     with pytest.raises(
         RunFailed, match=r"^the budget of 0\.5 s was over before shm could be"
     ) as it:
-        run(["shm"], out, budget=0.5, sizes="1:64")
+        run(RunRequest(["shm"], out, budget=0.5, sizes="1:64"))
     assert f"`chiplog report {out}/runs/*.jsonl -o report.html` analyses them" in str(it.value)
     assert read_run(out / "runs" / "shm.jsonl").series
 
@@ -121,7 +121,7 @@ def test_ranks_that_do_not_start_within_the_budget_are_ended(tmp_path: Path) -> 
     options = PlanOptions(transport="tcp", sizes=(8,), patterns=("ping_pong",), budget_seconds=0.5)
     out = tmp_path / "run.jsonl"
     with pytest.raises(RunFailed, match=r"the budget of 0\.5 s was over before a point was"):
-        measure("tcp", out, options, start=Start(str(launcher)), stop=after(1.0))
+        measure("tcp", out, options, start=Start(str(launcher)), limits=within(0.5, after(1.0)))
 
 
 @pytest.mark.alone
@@ -131,6 +131,6 @@ def test_what_was_measured_before_the_deadline_is_kept_and_the_rest_is_named(
     out = tmp_path / "run.jsonl"
     sizes = tuple(1 << power for power in range(23))
     options = PlanOptions("shm", ("prtt",), sizes, visits=50, budget_seconds=1000.0)
-    measured = measure("shm", out, options, stop=after(1.5))
+    measured = measure("shm", out, options, limits=within(1000.0, after(1.5)))
     assert measured.records > 0
     assert not read_run(out).complete

@@ -14,8 +14,8 @@ from chiplog.fit.fitting import fit
 from chiplog.machine_state.main_state import in_one_state
 from chiplog.machine_state.repeatability import Repeatability, repeatability
 from chiplog.machine_state.states import common_reference, same_state, states_of
-from chiplog.measure.limits import Limits
-from chiplog.measure.revisit import AT_A_TIME, PAUSE_SECONDS, Revisit
+from chiplog.measure.followups import AT_A_TIME, PAUSE_SECONDS, Revisit
+from chiplog.measure.time_budget import Limits
 from chiplog.models.piecewise import Piece
 from chiplog.plan import PlanOptions
 

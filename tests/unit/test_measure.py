@@ -16,13 +16,15 @@ import pytest
 from chiplog.dataset.run_file import read_run
 from chiplog.dataset.series import Dataset
 from chiplog.errors import ChiplogError, CorruptFile, PrecisionNotMet, RunFailed, UsageError
-from chiplog.measure.limits import Limits
 from chiplog.measure.measuring import measure
+from chiplog.measure.recorder import RunConditions
 from chiplog.measure.session import Session
+from chiplog.measure.time_budget import Limits
 from chiplog.plan import PlanOptions, Request, make_plan
 from chiplog.plan.assessment import without_late_receiver
 
 FAKE_PROBE = Path(__file__).with_name("fake_probe.py")
+RESUMED = RunConditions(resume=True)
 OPTIONS = PlanOptions("fake", ("prtt",), (1, 2, 4, 8), visits=2)
 ALL_IDS = {request.id for request in make_plan(OPTIONS).requests}
 
@@ -67,7 +69,7 @@ def test_each_placement_has_launches_of_its_own_whose_numbers_tell_it_after_a_re
     both = replace(OPTIONS, placements=("filled", "round-robin"))
     with pytest.raises(RunFailed):
         measure("fake", both, out, launcher(5, "die"))
-    measure("fake", both, out, launcher(), resume=True)
+    measure("fake", both, out, launcher(), conditions=RESUMED)
     first, second = (
         {request.id for request in launch if request.tag["purpose"] == "grid"}
         for launch in make_plan(both).launches
@@ -88,7 +90,7 @@ def test_a_failure_in_mid_run_keeps_all_finished_records_and_resume_measures_exa
     kept = read_run(out)
     assert not kept.complete
     assert set(ids(out)) == {0, 1, 2, 3, 4}
-    measure("fake", OPTIONS, out, launcher(), resume=True)
+    measure("fake", OPTIONS, out, launcher(), conditions=RESUMED)
     assert read_run(out).complete
     assert sorted(ids(out)) == sorted(ALL_IDS)
     assert {one.launch for one in read_run(out).series if one.record_id >= 5} == {1}
@@ -99,7 +101,7 @@ def test_resume_goes_on_after_a_torn_last_line(tmp_path: Path) -> None:
     measure("fake", OPTIONS, out, launcher())
     whole = out.read_bytes()
     out.write_bytes(whole[: len(whole) * 2 // 3])
-    measure("fake", OPTIONS, out, launcher(), resume=True)
+    measure("fake", OPTIONS, out, launcher(), conditions=RESUMED)
     assert sorted(ids(out)) == sorted(ALL_IDS)
     assert read_run(out).complete
 
@@ -112,7 +114,7 @@ def test_resume_of_a_complete_run_starts_nothing(tmp_path: Path) -> None:
     def launch(number: int) -> Session:
         raise AssertionError("must not start")
 
-    measure("fake", OPTIONS, out, launch, resume=True)
+    measure("fake", OPTIONS, out, launch, conditions=RESUMED)
     assert out.read_bytes() == before
 
 
@@ -120,7 +122,7 @@ def test_resume_uses_the_plan_that_the_run_was_begun_with(tmp_path: Path) -> Non
     out = tmp_path / "run.jsonl"
     with pytest.raises(RunFailed):
         measure("fake", OPTIONS, out, launcher(5, "die"))
-    measure("fake", replace(OPTIONS, sizes=(1024,)), out, launcher(), resume=True)
+    measure("fake", replace(OPTIONS, sizes=(1024,)), out, launcher(), conditions=RESUMED)
     assert read_run(out).sizes().tolist() == [1, 2, 4, 8]
 
 
@@ -129,7 +131,7 @@ def test_resume_of_another_target_is_refused(tmp_path: Path) -> None:
     with pytest.raises(RunFailed):
         measure("fake", OPTIONS, out, launcher(5, "die"))
     with pytest.raises(UsageError, match="was measured on fake, not on tcp"):
-        measure("tcp", OPTIONS, out, launcher(), resume=True)
+        measure("tcp", OPTIONS, out, launcher(), conditions=RESUMED)
 
 
 def test_an_existing_file_is_refused_before_anything_starts(tmp_path: Path) -> None:
@@ -163,7 +165,7 @@ def test_an_interrupted_run_leaves_a_valid_file_that_resume_finishes(
     thread.join()
     assert not read_run(out).complete
     assert set(ids(out)) == {0, 1, 2, 3}
-    measure("fake", OPTIONS, out, launcher(), resume=True)
+    measure("fake", OPTIONS, out, launcher(), conditions=RESUMED)
     assert sorted(ids(out)) == sorted(ALL_IDS)
 
 
@@ -191,7 +193,7 @@ def test_follow_ups_see_all_series_so_far_while_the_ranks_stay_up(tmp_path: Path
 
 def test_strict_fails_where_a_point_has_too_few_samples_and_keeps_the_file(tmp_path: Path) -> None:
     out = tmp_path / "run.jsonl"
-    assert not measure("fake", OPTIONS, out, launcher(), strict=True).imprecise
+    assert not measure("fake", OPTIONS, out, launcher()).imprecise
     script = FAKE_PROBE.read_text().replace("* 12", "* 4")
     few = tmp_path / "few.py"
     few.write_text(script)
@@ -200,7 +202,7 @@ def test_strict_fails_where_a_point_has_too_few_samples_and_keeps_the_file(tmp_p
         return Session([sys.executable, str(few), str(number)])
 
     with pytest.raises(PrecisionNotMet, match="--strict") as caught:
-        measure("fake", OPTIONS, tmp_path / "few.jsonl", launch, strict=True)
+        measure("fake", OPTIONS, tmp_path / "few.jsonl", launch).require_precision()
     assert caught.value.exit_code == 4
     assert read_run(tmp_path / "few.jsonl").complete
 
@@ -212,7 +214,7 @@ def test_without_time_for_more_each_size_is_visited_once_in_one_launch(tmp_path:
         replace(OPTIONS, launches=3),
         out,
         launcher(),
-        limits=Limits(visits=0.0, end=0.0),
+        conditions=RunConditions(limits=Limits(visits=0.0, end=0.0)),
         follow_ups=lambda _: [Twice()],
     )
     assert read_run(out).complete
@@ -225,11 +227,11 @@ def test_without_time_for_more_each_size_is_visited_once_in_one_launch(tmp_path:
 def test_sizes_that_the_time_did_not_suffice_for_are_left_to_a_resumed_run(tmp_path: Path) -> None:
     out = tmp_path / "run.jsonl"
     over = Limits(visits=0.0, end=0.0, last=0.0)
-    measured = measure("fake", OPTIONS, out, launcher(), limits=over)
+    measured = measure("fake", OPTIONS, out, launcher(), conditions=RunConditions(limits=over))
     assert measured.records == 1
     assert f"time did not suffice for {len(OPTIONS.sizes)} sizes" in measured.sentence()
     assert not read_run(out).complete
-    resumed = measure("fake", OPTIONS, out, launcher(), resume=True)
+    resumed = measure("fake", OPTIONS, out, launcher(), conditions=RESUMED)
     assert not resumed.unreached_sizes
     whole = read_run(out)
     assert whole.complete
@@ -243,7 +245,7 @@ def test_follow_ups_are_asked_in_the_last_launch_that_there_is_time_for(tmp_path
         replace(OPTIONS, launches=3),
         out,
         launcher(),
-        limits=Limits(visits=0.0),
+        conditions=RunConditions(limits=Limits(visits=0.0)),
         follow_ups=lambda _: [twice],
     )
     assert len(read_run(out).select(purpose="bisect").series) > 0

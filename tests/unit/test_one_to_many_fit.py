@@ -10,9 +10,9 @@ from schemas import validate
 from synthetic import SyntheticDisturbance, size_grid, synthetic_dataset
 from synthetic_one_to_many import logfp_truth, lop_truth, one_to_many_dataset
 
+from chiplog.changes.find import find_changes
 from chiplog.dataset.series import Dataset, Series
 from chiplog.errors import UsageError
-from chiplog.fit.changes import find_changes
 from chiplog.fit.choice import methods_of
 from chiplog.fit.fitting import fit
 from chiplog.fit.model_file import fits_from_json, fits_to_json

@@ -39,8 +39,7 @@ def measured(folder: Path, pattern: str, **options: object) -> Dataset:
             **options,
         }
     )
-    ranks = made.ranks
-    measure(TARGET, folder / "run.jsonl", made, ranks=ranks, refine=False)
+    measure(TARGET, folder / "run.jsonl", made, refine=False)
     return read_run(folder / "run.jsonl")
 
 

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from chiplog.measure import process_start
+from chiplog.measure import time_budget
 
 PROGRAM = """
 import time
 time.sleep(0.3)
-from chiplog.measure.process_start import process_start
+from chiplog.measure.time_budget import process_start
 print(process_start())
 """
 
@@ -34,6 +34,6 @@ def test_the_start_lies_before_what_the_process_did_first_and_after_its_parent_a
 def test_where_the_kernel_does_not_tell_the_start_it_is_now(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(process_start, "STAT", Path("/nonexistent"))
+    monkeypatch.setattr(time_budget, "STAT", Path("/nonexistent"))
     before = time.monotonic()
-    assert before <= process_start.process_start() <= time.monotonic()
+    assert before <= time_budget.process_start() <= time.monotonic()

@@ -15,8 +15,9 @@ import pytest
 from rich.console import Console
 from sample_report import MPI, SHM, sample_report, sample_target, without_fits
 
+from chiplog.changes.change import Change
 from chiplog.dataset.series import Dataset
-from chiplog.fit.result import Change, Curve, FitError, Parameter, Segment
+from chiplog.fit.result import Curve, FitError, Parameter, Segment
 from chiplog.report.html import render_html
 from chiplog.report.input import ReportInput, TargetReport
 from chiplog.report.markdown import render_markdown

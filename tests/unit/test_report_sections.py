@@ -17,8 +17,9 @@ from sample_report import (
     without_fits,
 )
 
+from chiplog.changes.change import Change
 from chiplog.fit.request import LeftOut
-from chiplog.fit.result import Change, FitError, Parameter, Segment
+from chiplog.fit.result import FitError, Parameter, Segment
 from chiplog.plan.plan import WARM_UP
 from chiplog.report.document import (
     Bullets,

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from chiplog.changes.find import find_changes
+from chiplog.changes.result import SeriesChanges, changes_to_json
 from chiplog.cli.fit_text import fits_text
 from chiplog.cli.tables import print_changes
 from chiplog.dataset.run_file import read_run
-from chiplog.fit.changes import changes_to_json, find_changes
-from chiplog.fit.changes.result import SeriesChanges
 from chiplog.fit.fitting import fit
 from chiplog.jobs.measure import measure
 from chiplog.plan import PlanOptions
@@ -24,7 +24,7 @@ def run_of(folder: Path, **options: object) -> Path:
     )
     path = folder / "run.jsonl"
     target = "sim:L=5us,o=1us,g=2us,G=0.5ns,change=4KiB:L=30us"
-    measure(target, path, made, ranks=made.ranks, refine=False)
+    measure(target, path, made, refine=False)
     return path
 
 

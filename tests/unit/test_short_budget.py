@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from chiplog.jobs import measure_to_report as run_module
-from chiplog.jobs.measure_to_report import run
-from chiplog.measure import limits as limits_module
-from chiplog.measure.limits import Limits
+from chiplog.jobs.measure_to_report import RunRequest, run
+from chiplog.measure import time_budget as limits_module
+from chiplog.measure.time_budget import Limits
 
 
 @pytest.mark.alone
@@ -20,7 +20,7 @@ def test_where_the_budget_is_over_two_ranks_alone_are_measured_and_the_rest_is_n
 ) -> None:
     monkeypatch.setattr(run_module, "latest_end", lambda *_: math.inf)
     began = time.monotonic() - 100.0
-    result = run(["shm"], tmp_path / "report", budget=1.0, sizes="1:64", began=began)
+    result = run(RunRequest(["shm"], tmp_path / "report", budget=1.0, sizes="1:64", began=began))
     (target,) = result.report.targets
     assert (target.one_to_many, target.pairs) == (None, None)
     reasons = [one.sentence for one in target.left_out if "--budget" in one.reason]

@@ -12,9 +12,8 @@ from chiplog.cli.survey_text import survey_text
 from chiplog.dataset.lines import encode_line
 from chiplog.dataset.run_file import read_run
 from chiplog.errors import RunFailed, UsageError
-from chiplog.measure.limits import Limits
-from chiplog.measure.measuring import Launch
-from chiplog.measure.session import Session
+from chiplog.measure.session import Launch, Session
+from chiplog.measure.time_budget import Limits
 from chiplog.plan.request import Request
 from chiplog.survey.leaves import declared_leaves
 from chiplog.survey.measurement import SurveyConditions, measure_sweep

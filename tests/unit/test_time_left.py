@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from chiplog.measure.progress import ProgressBar
-from chiplog.measure.time_left import TimeLeft
+from chiplog.measure.progress import ProgressBar, TimeLeft
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 
 from chiplog.dataset.series import Dataset, Series
+from chiplog.measure.followups import TopUp
 from chiplog.measure.precision import imprecise_points, lower_rank
-from chiplog.measure.top_up import MOST_VISITS, TopUp
 from chiplog.plan import PlanOptions
 
 OPTIONS = PlanOptions("tcp", ("flood",), (8, 64, 512), visits=1, budget_seconds=1.0)
@@ -62,7 +62,7 @@ def test_a_size_that_never_settles_is_not_visited_for_ever() -> None:
     rounds = 0
     while top_up.requests(measured, 0):
         rounds += 1
-    assert rounds == MOST_VISITS
+    assert rounds == TopUp.most_visits
 
 
 def test_samples_of_all_visits_count_together() -> None:

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from chiplog.api.fitted import FittedModel
     from chiplog.api.tables import Results
     from chiplog.bench.result import Bench
+    from chiplog.changes.result import ChangesResult
     from chiplog.compare.result import ModelRow, RunRow
     from chiplog.dataset.series import Dataset
-    from chiplog.fit.changes.result import ChangesResult
     from chiplog.fit.result import Fit
     from chiplog.history.result import HistoryResult
     from chiplog.jobs.measure_to_report import RunResult
@@ -84,7 +84,6 @@ def measure(
             target,
             path,
             options,
-            ranks=ranks,
             start=Start(launcher, mpi, time_limit=time_limit),
             resume=resume,
         )
@@ -115,7 +114,7 @@ def fit(
 @for_python
 def changes(run: File | Dataset) -> ChangesResult:
     """The protocol changes of every series of a run, and their consensus."""
-    from chiplog.fit.changes.find import find_changes
+    from chiplog.changes.find import find_changes
 
     return find_changes(_dataset(run))
 
@@ -284,10 +283,11 @@ def history(
 
 @for_python
 def run(targets: Sequence[str] = (), out: File = "report", **options: Any) -> RunResult:
-    """Measure, fit, compare and report; the options are those of `chiplog.jobs.measure_to_report.run`."""
+    """Measure, fit, compare and report; the options are those of `chiplog.jobs.measure_to_report.RunRequest`."""
+    from chiplog.jobs.measure_to_report import RunRequest
     from chiplog.jobs.measure_to_report import run as run_all
 
-    return run_all(targets, out, **options)
+    return run_all(RunRequest(targets, out, **options))
 
 
 def _dataset(given: File | Dataset) -> Dataset:

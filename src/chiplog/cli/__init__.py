@@ -96,7 +96,7 @@ def _run(words: Sequence[str]) -> int:
     import typer
 
     from chiplog.cli.app import app_for, with_numbers
-    from chiplog.cli.numbers import check_numbers
+    from chiplog.cli.options import check_numbers
 
     if COMPLETION in os.environ:
         _prepare_completion()

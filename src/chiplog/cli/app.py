@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from chiplog import __version__
+from chiplog.cli.options import with_single_options
 
 COMMANDS = {
     "run": "run",
@@ -84,7 +85,8 @@ def app_for(words: Sequence[str]) -> typer.Typer:
     if below is not None:
         group = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
         group.callback()(_group)
-        group.command(words[1])(getattr(import_module(f"chiplog.cli.{below}"), below))
+        function = getattr(import_module(f"chiplog.cli.{below}"), below)
+        group.command(words[1])(with_single_options(function))
         app.add_typer(group, name=words[0])
         return app
     helps = any(word in HELP for word in words[1:])
@@ -93,10 +95,10 @@ def app_for(words: Sequence[str]) -> typer.Typer:
         if name in GROUPS:
             app.add_typer(getattr(import_module(f"chiplog.cli.{name}"), GROUPS[name]), name=name)
         else:
-            function = COMMANDS[name]
-            module = import_module(f"chiplog.cli.{function}")
+            module = import_module(f"chiplog.cli.{COMMANDS[name]}")
             epilog = getattr(module, "epilog", None) if helps else None
-            app.command(name, epilog=epilog and epilog())(getattr(module, function))
+            command = with_single_options(getattr(module, COMMANDS[name]))
+            app.command(name, epilog=epilog and epilog())(command)
     return app
 
 

@@ -2,13 +2,47 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from chiplog.cli.output import BytesOption, JsonOption, note, write_json
+from chiplog.cli.options import BytesOption, FoundMpiOption, JsonOption, option
+from chiplog.cli.output import note, write_json
 from chiplog.output_file import is_standard_output
+
+
+@dataclass(frozen=True)
+class BenchStartOptions:
+    """The ranks, and whose operation they call."""
+
+    ranks: int = option(2, help="Ranks on this host, without a launcher.")
+    launcher: str | None = option(help='Starts the ranks, e.g. "mpirun -n 4".')
+    mpi: FoundMpiOption = None
+    library: str | None = option(
+        metavar="default|TUNING",
+        help="Hold chiplog's library, with its default or a tuning file, against the MPI's own.",
+    )
+    library_path: str | None = option(
+        metavar="PATH",
+        help="libchiplog_coll.so; by default $CHIPLOG_COLL_LIBRARY, else one is built.",
+    )
+
+
+@dataclass(frozen=True)
+class AmountOptions:
+    """How much is measured."""
+
+    message_bytes: BytesOption = 8
+    launches: int = option(5, help="How often the ranks are started.")
+    samples: int = option(200, help="Of each mode in each launch.")
+    calls: int = option(100, help="In a row, for a sample of round time.")
+    budget_seconds: float = option(10.0, "--budget", help="Seconds of a launch's samples.")
+    lead_seconds: float | None = option(
+        None, "--lead", help="Seconds from agreeing on a start until it."
+    )
+    seed: int = option(1, help="Of the order, and of the intervals.")
 
 
 def bench(
@@ -18,36 +52,9 @@ def bench(
             help="barrier, bcast, reduce, allreduce, gather, scatter, allgather, alltoall, reduce_scatter"
         ),
     ],
-    ranks: Annotated[int, typer.Option(help="Ranks on this host, without a launcher.")] = 2,
-    launcher: Annotated[
-        str | None, typer.Option(help='Starts the ranks, e.g. "mpirun -n 4".')
-    ] = None,
-    mpi: Annotated[
-        str | None, typer.Option(metavar="MPICXX", help="The MPI's C++ compiler; found by default.")
-    ] = None,
-    library: Annotated[
-        str | None,
-        typer.Option(
-            metavar="default|TUNING",
-            help="Hold chiplog's library, with its default or a tuning file, against the MPI's own.",
-        ),
-    ] = None,
-    library_path: Annotated[
-        str | None,
-        typer.Option(
-            metavar="PATH",
-            help="libchiplog_coll.so; by default $CHIPLOG_COLL_LIBRARY, else one is built.",
-        ),
-    ] = None,
-    message_bytes: BytesOption = 8,
-    launches: Annotated[int, typer.Option(help="How often the ranks are started.")] = 5,
-    samples: Annotated[int, typer.Option(help="Of each mode in each launch.")] = 200,
-    calls: Annotated[int, typer.Option(help="In a row, for a sample of round time.")] = 100,
-    budget: Annotated[float, typer.Option(help="Seconds of a launch's samples.")] = 10.0,
-    lead: Annotated[
-        float | None, typer.Option(help="Seconds from agreeing on a start until it.")
-    ] = None,
-    seed: Annotated[int, typer.Option(help="Of the order, and of the intervals.")] = 1,
+    *,
+    start: BenchStartOptions,
+    amount: AmountOptions,
     out: Annotated[
         Path | None, typer.Option("-o", metavar="FILE", help="All raw samples (.jsonl).")
     ] = None,
@@ -59,16 +66,17 @@ def bench(
     from chiplog.bench.result import bench_to_json
     from chiplog.cli.bench_table import print_bench
 
-    if library is None and library_path is not None:
-        library = "default"
+    tuning = start.library
+    if tuning is None and start.library_path is not None:
+        tuning = "default"
     measured = measure(
         operation,
-        ranks=ranks,
-        launcher=launcher,
-        mpi=mpi,
-        library=library_path,
-        tuning=library,
-        options=BenchOptions(launches, samples, calls, message_bytes, budget, lead, seed),
+        ranks=start.ranks,
+        launcher=start.launcher,
+        mpi=start.mpi,
+        library=start.library_path,
+        tuning=tuning,
+        options=BenchOptions(**asdict(amount)),
         samples_file=out,
         tell=note,
     )

@@ -7,23 +7,19 @@ from typing import Annotated
 
 import typer
 
-from chiplog.cli.arguments import names_help
-from chiplog.cli.output import JsonOption, say, write_json
+from chiplog.cli.options import FoundMpiOption, JsonOption, ProgramOption, names_help
+from chiplog.cli.output import say, write_json
 
 NOT_IN_FORCE = 3
 
 
 def check_tuning(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="From `chiplog tune`, or your own.")],
-    target: Annotated[
-        str, typer.Option("--for", metavar="PROGRAM", help="Whose tuning file it is: see below.")
-    ],
+    target: ProgramOption,
     launcher: Annotated[
         str | None, typer.Option(help='Starts 3 ranks or more, e.g. "mpirun -n 4".')
     ] = None,
-    mpi: Annotated[
-        str | None, typer.Option(metavar="MPICXX", help="The MPI's C++ compiler; found by default.")
-    ] = None,
+    mpi: FoundMpiOption = None,
     library: Annotated[
         str | None, typer.Option(metavar="PATH", help="libchiplog_coll.so, for chiplog.")
     ] = None,
@@ -34,14 +30,7 @@ def check_tuning(
 
     verdict = check(file, target, launcher=launcher, mpi=mpi, library=library)
     if json_file:
-        content = {
-            "schema": "chiplog.tuning-check/1",
-            "file": str(file),
-            "in_force": verdict.in_force,
-            "mpi": verdict.mpi,
-            "reason": verdict.reason,
-        }
-        write_json(json_file, content)
+        write_json(json_file, verdict.to_json(file))
     else:
         answer = "in force" if verdict.in_force else "NOT in force"
         say(f"{file} is {answer} with {verdict.mpi}: {verdict.reason}.")

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from chiplog.cli.arguments import RunArgument, names
-from chiplog.cli.output import JsonOption, TargetOption, note, write_json
+from chiplog.cli.options import JsonOption, RunArgument, TargetOption, names, option
+from chiplog.cli.output import note, write_json
 from chiplog.errors import UsageError
 
 if TYPE_CHECKING:
@@ -19,24 +19,42 @@ if TYPE_CHECKING:
     from chiplog.dataset.series import Dataset
 
 
-def compare(
-    run: RunArgument,
+@dataclass(frozen=True)
+class ComparedRuns:
+    """One run, whose models are compared, or two."""
+
+    run: RunArgument
     other: Annotated[
         Path | None,
         typer.Argument(metavar="[RUN_B]", help="A second run, compared with the first."),
-    ] = None,
-    models: Annotated[
-        str | None,
-        typer.Option(metavar="NAME,NAME ...", help="Models to judge on held-out points."),
-    ] = None,
-    hold_out: Annotated[
-        str | None,
-        typer.Option(help='The points to hold out, e.g. "message_bytes>65536" or "peers>8".'),
-    ] = None,
-    folds: Annotated[
-        int | None, typer.Option(help="Hold out each of so many parts in turn.")
-    ] = None,
-    method: Annotated[str | None, typer.Option(help="How models are fitted.")] = None,
+    ] = None
+
+
+@dataclass(frozen=True)
+class JudgingOptions:
+    """How models are judged."""
+
+    models: str | None = option(metavar="NAME,NAME ...", help="Models to judge on held-out points.")
+    hold_out: str | None = option(
+        help='The points to hold out, e.g. "message_bytes>65536" or "peers>8".'
+    )
+    folds: int | None = option(help="Hold out each of so many parts in turn.")
+    method: str | None = option(help="How models are fitted.")
+
+    def by_name(self) -> dict[str, object]:
+        """The options as they are typed, with what was given."""
+        return {
+            "--models": self.models,
+            "--hold-out": self.hold_out,
+            "--folds": self.folds,
+            "--method": self.method,
+        }
+
+
+def compare(
+    runs: ComparedRuns,
+    *,
+    judging: JudgingOptions,
     fail_on: Annotated[
         str | None,
         typer.Option(
@@ -56,16 +74,13 @@ def compare(
     from chiplog.dataset.run_file import read_run
     from chiplog.fit.request import left_out_lines
 
-    if other is not None:
-        _only_for(
-            "RUN",
-            {"--models": models, "--hold-out": hold_out, "--folds": folds, "--method": method},
-        )
+    if runs.other is not None:
+        _only_for("RUN", judging.by_name())
         judged = ModelRows(())
-        rows: Sequence[ModelRow | RunRow] = _runs(run, other, fail_on, target)
+        rows: Sequence[ModelRow | RunRow] = _runs(runs.run, runs.other, fail_on, target)
     else:
         _only_for("RUN_A RUN_B", {"--fail-on": fail_on})
-        judged = _models(one_part(read_run(run), target), models, hold_out, folds, method)
+        judged = _models(one_part(read_run(runs.run), target), judging)
         rows = judged.rows
     if json_file:
         write_json(json_file, comparison_to_json(rows, judged.left_out, best_rows(judged.rows)))
@@ -82,20 +97,14 @@ def compare(
         check_threshold([row for row in rows if isinstance(row, RunRow)], fail_on)
 
 
-def _models(
-    dataset: Dataset,
-    models: str | None,
-    hold_out: str | None,
-    folds: int | None,
-    method: str | None,
-) -> ModelRows:
+def _models(dataset: Dataset, judging: JudgingOptions) -> ModelRows:
     from chiplog.compare.models import judge_models, nothing_to_compare
 
-    if hold_out is not None and folds is not None:
+    if judging.hold_out is not None and judging.folds is not None:
         raise UsageError("--hold-out and --folds exclude each other; give one of them.")
-    chosen = None if models is None else names(models, "--models")
-    held_out = folds if hold_out is None else hold_out
-    judged = judge_models(dataset, chosen, hold_out=held_out, method=method)
+    chosen = None if judging.models is None else names(judging.models, "--models")
+    held_out = judging.folds if judging.hold_out is None else judging.hold_out
+    judged = judge_models(dataset, chosen, hold_out=held_out, method=judging.method)
     if not judged.rows and chosen is not None:
         raise nothing_to_compare(dataset, judged)
     if not judged.rows and not judged.left_out:
@@ -126,6 +135,6 @@ def _without_part(run: Dataset, target: str | None) -> Dataset:
 
 
 def _only_for(form: str, options: dict[str, object]) -> None:
-    for option, value in options.items():
+    for name, value in options.items():
         if value is not None:
-            raise UsageError(f"{option} belongs to `chiplog compare {form}`.")
+            raise UsageError(f"{name} belongs to `chiplog compare {form}`.")

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from chiplog.cli.output import JsonOption, say, write_json
+from chiplog.cli.options import JsonOption
+from chiplog.cli.output import say, write_json
 
 
 def doctor(json_file: JsonOption = None) -> None:
     """Say what is usable here, what makes numbers noisy, and what to do about it."""
-    from chiplog.measure.doctor import examine
+    from chiplog.measure.doctor import examine, facts_to_json
 
     facts = examine()
     if json_file:
-        content = [
-            {"name": fact.name, "value": fact.value, "remedy": fact.remedy} for fact in facts
-        ]
-        write_json(json_file, {"schema": "chiplog.doctor/1", "facts": content})
+        write_json(json_file, facts_to_json(facts))
         return
     width = max(len(fact.name) for fact in facts)
     for fact in facts:

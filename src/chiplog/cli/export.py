@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from chiplog.cli.arguments import names_help
-from chiplog.cli.output import AnywayOption, TargetOption, note
+from chiplog.cli.options import AnywayOption, TargetOption, names_help
+from chiplog.cli.output import note
 
 
 def export(

@@ -2,34 +2,39 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from chiplog.cli.arguments import RunArgument, names
-from chiplog.cli.output import JsonOption, TargetOption, note, say, write_json
+from chiplog.cli.options import JsonOption, RunArgument, TargetOption, names, option
+from chiplog.cli.output import note, say, write_json
+from chiplog.errors import UsageError
 from chiplog.output_file import is_standard_output
 
 if TYPE_CHECKING:
     from chiplog.dataset.series import Dataset
 
 
+@dataclass(frozen=True)
+class FittingOptions:
+    """Which models are fitted, and how."""
+
+    model: str = option(
+        "loggp", "--model", metavar="NAME[,NAME ...]", help="See: chiplog list models."
+    )
+    method: str | None = option(
+        help="prtt, culler, kielmann, bell, one-to-many, k=all, k=1, k=max or all; by default each model's own."
+    )
+    statistic: str = option("median", help="What stands for a series: median, minimum or mean.")
+    seed: int = option(0, help="Of the bootstrap.")
+
+
 def fit(
     run: RunArgument,
-    model: Annotated[
-        str, typer.Option("--model", metavar="NAME[,NAME ...]", help="See: chiplog list models.")
-    ] = "loggp",
-    method: Annotated[
-        str | None,
-        typer.Option(
-            help="prtt, culler, kielmann, bell, one-to-many, k=all, k=1, k=max or all; by default each model's own."
-        ),
-    ] = None,
-    statistic: Annotated[
-        str, typer.Option(help="What stands for a series: median, minimum or mean.")
-    ] = "median",
-    seed: Annotated[int, typer.Option(help="Of the bootstrap.")] = 0,
+    *,
+    fitting: FittingOptions,
     out: Annotated[
         Path | None,
         typer.Option("-o", "--output", metavar="MODEL.json", help="Write a model file."),
@@ -43,24 +48,18 @@ def fit(
     """Fit models to a run: parameters with intervals, protocol changes, errors."""
     from chiplog.dataset.parts import part_or_target
     from chiplog.dataset.run_file import read_run
-    from chiplog.errors import UsageError
-    from chiplog.fit.fitting import fit_all, models_for
+    from chiplog.fit.fitting import fit_all
     from chiplog.fit.request import FitRequest, left_out_lines
 
     dataset = part_or_target(read_run(run), target)
-    request = FitRequest(names(model, "--model"), method, statistic=statistic, seed=seed)
+    models = names(fitting.model, "--model")
+    request = FitRequest(models, fitting.method, statistic=fitting.statistic, seed=fitting.seed)
     outcome = fit_all(dataset, request)
     for line in left_out_lines(outcome.left_out):
         note(line)
     fits = outcome.fits
     if not fits:
-        suited = fit_all(dataset, FitRequest(models_for(dataset), replicates=2)).fits
-        others = ", ".join(dict.fromkeys(suited_fit.model for suited_fit in suited))
-        raise UsageError(
-            f"--model: {model} can't be fitted to this run; it accepts {others}."
-            if others
-            else f"{run}: no model can be fitted to what it holds{_holds(dataset)}; chiplog report shows its times."
-        )
+        raise _nothing_fitted(dataset, fitting.model, run)
     if out is not None:
         from chiplog.fit.model_file import write_model
 
@@ -79,6 +78,20 @@ def fit(
         from chiplog.cli.fit_text import fits_text
 
         say(fits_text(fits))
+
+
+def _nothing_fitted(dataset: Dataset, model: str, run: Path) -> UsageError:
+    """An error that says which models can be fitted instead."""
+    from chiplog.fit.fitting import fit_all, models_for
+    from chiplog.fit.request import FitRequest
+
+    suited = fit_all(dataset, FitRequest(models_for(dataset), replicates=2)).fits
+    others = ", ".join(dict.fromkeys(suited_fit.model for suited_fit in suited))
+    return UsageError(
+        f"--model: {model} can't be fitted to this run; it accepts {others}."
+        if others
+        else f"{run}: no model can be fitted to what it holds{_holds(dataset)}; chiplog report shows its times."
+    )
 
 
 def _holds(dataset: Dataset) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 
 from chiplog.dataset.operations import NORMAL, operation_text
 from chiplog.fit.estimates.freedom import NO_INTERVAL
-from chiplog.fit.quantities.methods.names import ONE_TO_MANY
+from chiplog.fit.quantities.by_method import ONE_TO_MANY
 from chiplog.fit.result import Fit, Parameter, Segment
 from chiplog.fit.verdict import cause_text, rejection
 from chiplog.report import format

@@ -2,14 +2,35 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from chiplog.cli.completion import command_or_file
-from chiplog.cli.output import JsonOption, TargetOption, say, tell_left_out, write_json
+from chiplog.cli.options import JsonOption, TargetOption, command_or_file, option
+from chiplog.cli.output import say, tell_left_out, write_json
 from chiplog.errors import CorruptFile
+
+
+@dataclass(frozen=True)
+class QuestionOptions:
+    """Which figures of a history are asked for, and what they are held against."""
+
+    node: str | None = option(metavar="NAME", help="This node only; by default all of them.")
+    pair: str | None = option(
+        metavar="A,B", help="The figures of this pair, against the median pair."
+    )
+    link_class: str | None = option(
+        None,
+        "--class",
+        metavar="NAME",
+        help="The median of a class of pairs: leaf (within one), spine (between two) or all.",
+    )
+    against: str = option(
+        "30d", metavar="TIME", help="Hold each run against so long before it: 30d, 2w, 12h."
+    )
+    target: TargetOption = None
 
 
 def history(
@@ -21,26 +42,8 @@ def history(
             help="What `chiplog history add` writes to.",
         ),
     ],
-    node: Annotated[
-        str | None, typer.Option(metavar="NAME", help="This node only; by default all of them.")
-    ] = None,
-    pair: Annotated[
-        str | None,
-        typer.Option(metavar="A,B", help="The figures of this pair, against the median pair."),
-    ] = None,
-    link_class: Annotated[
-        str | None,
-        typer.Option(
-            "--class",
-            metavar="NAME",
-            help="The median of a class of pairs: leaf (within one), spine (between two) or all.",
-        ),
-    ] = None,
-    against: Annotated[
-        str,
-        typer.Option(metavar="TIME", help="Hold each run against so long before it: 30d, 2w, 12h."),
-    ] = "30d",
-    target: TargetOption = None,
+    *,
+    question: QuestionOptions,
     json_file: JsonOption = None,
     details: Annotated[
         bool, typer.Option("--details", help="Print all nodes, not a screen of them.")
@@ -50,9 +53,7 @@ def history(
     from chiplog.cli.history_text import history_text
     from chiplog.history.result import judge_history
 
-    result = judge_history(
-        folder, node=node, pair=pair, link_class=link_class, against=against, target=target
-    )
+    result = judge_history(folder, **asdict(question))
     if json_file:
         write_json(json_file, result.to_json())
     if json_file != "-":

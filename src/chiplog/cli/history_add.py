@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from chiplog.cli.options import SurveyArgument
 from chiplog.cli.output import note
 
 
@@ -14,10 +15,7 @@ def history_add(
     folder: Annotated[
         Path, typer.Argument(metavar="FOLDER", help="The history; made if it is not there.")
     ],
-    run: Annotated[
-        Path,
-        typer.Argument(metavar="RUN", help="What `chiplog survey -o` wrote: a folder or a file."),
-    ],
+    run: SurveyArgument,
     time: Annotated[
         str | None,
         typer.Option(metavar="TIME", help="When it was measured, if a clock was wrong."),

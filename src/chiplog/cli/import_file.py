@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from chiplog.cli.arguments import names_help
+from chiplog.cli.options import names_help, option
 from chiplog.cli.output import note
 
 if TYPE_CHECKING:
@@ -17,38 +18,32 @@ FITTED = {"prtt", "ping_pong", "one_to_many"}
 """Patterns that models are fitted to without being named."""
 
 
+@dataclass(frozen=True)
+class UnsaidOptions:
+    """What the file may leave unsaid."""
+
+    pattern: str | None = option(help="The pattern, where the file does not name it.")
+    direction: str | None = option(help="one-way or round-trip, where the file does not say.")
+    transport: str | None = option(help="What was measured, e.g. tcp.")
+    ranks: int | None = option(
+        help="Of collective operations: how many, where the file does not say."
+    )
+
+
 def import_file(
     kind: Annotated[str, typer.Argument(metavar="KIND", help="Whose file it is: see below.")],
     file: Annotated[Path, typer.Argument(help="The file to import; gzip is unpacked.")],
     out: Annotated[
         Path, typer.Option("-o", "--output", metavar="RUN.jsonl", help="The run file to write.")
     ],
-    pattern: Annotated[
-        str | None, typer.Option(help="The pattern, where the file does not name it.")
-    ] = None,
-    direction: Annotated[
-        str | None, typer.Option(help="one-way or round-trip, where the file does not say.")
-    ] = None,
-    transport: Annotated[str | None, typer.Option(help="What was measured, e.g. tcp.")] = None,
-    ranks: Annotated[
-        int | None,
-        typer.Option(help="Of collective operations: how many, where the file does not say."),
-    ] = None,
+    *,
+    unsaid: UnsaidOptions,
 ) -> None:
     """Import another tool's measurements as a run file."""
     from chiplog.dataset.importers import import_file as import_measurements
     from chiplog.dataset.run_file import read_run
 
-    written = import_measurements(
-        kind,
-        file,
-        out,
-        pattern=pattern,
-        direction=direction,
-        transport=transport,
-        ranks=ranks,
-        note=note,
-    )
+    written = import_measurements(kind, file, out, **asdict(unsaid), note=note)
     run = read_run(written)
     note(f"imported {run.extent} into {written}.")
     if (model := _model(run)) is not None:

@@ -8,7 +8,8 @@ from typing import Annotated
 
 import typer
 
-from chiplog.cli.output import JsonOption, say, wrapped, write_json
+from chiplog.cli.options import JsonOption
+from chiplog.cli.output import say, wrapped, write_json
 from chiplog.errors import UsageError
 
 METHODS = {

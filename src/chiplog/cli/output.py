@@ -6,54 +6,15 @@ import json
 import sys
 import textwrap
 from collections.abc import Sequence
-from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
-import typer
-
-from chiplog.errors import ChiplogError, UsageError
+from chiplog.errors import ChiplogError
 from chiplog.input_file import MOST_NAMED
 from chiplog.output_file import write_text
 from chiplog.quoting import for_terminal
 
 COLUMNS = 80
 """What a screen is wide."""
-
-JsonOption = Annotated[
-    str | None,
-    typer.Option("--json", metavar="FILE", help="Write the results as JSON; - is standard output."),
-]
-
-ReportOption = Annotated[
-    Path | None,
-    typer.Option("--report", metavar="FILE.html|FILE.md", help="Write a page with a picture, too."),
-]
-
-TargetOption = Annotated[
-    str | None,
-    typer.Option("--target", metavar="NAME", help="Which target of a file that holds several."),
-]
-
-
-def _bytes(given: str | int) -> int:
-    """A size as typed, or the default as it is."""
-    from chiplog.plan.units import parse_bytes
-
-    try:
-        return given if isinstance(given, int) else parse_bytes(given, "--bytes")
-    except UsageError as error:
-        raise typer.BadParameter(str(error).partition(": ")[2]) from error
-
-
-BytesOption = Annotated[
-    int,
-    typer.Option(
-        "--bytes",
-        metavar="SIZE",
-        parser=_bytes,
-        help="Size of the message, or of one rank's block: 8, 64KiB.",
-    ),
-]
 
 
 def write_json(destination: str, content: Any) -> None:
@@ -66,12 +27,6 @@ def wrapped(text: str, indent: str = "") -> str:
     return textwrap.fill(
         text, COLUMNS, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
     )
-
-
-AnywayOption = Annotated[
-    bool,
-    typer.Option("--anyway", help="Use a fit that its own check rejects; every output says so."),
-]
 
 
 def rejected_text(reason: str) -> str:

@@ -1,40 +1,11 @@
-"""What `--dry-run` shows."""
+"""What `--dry-run` prints."""
 
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
 
 from chiplog.plan import GRID, Plan
 from chiplog.plan.units import format_bytes
-
-
-def plan_json(target: str, plan: Plan) -> dict[str, Any]:
-    """The plan with its predicted cost; bytes count both directions, warm-up included."""
-    return {
-        "schema": "chiplog.plan/1",
-        "target": target,
-        "options": plan.options.to_json(),
-        "records": len(plan.requests),
-        "predicted": {
-            "seconds": plan.predicted.seconds,
-            "messages": plan.predicted.messages,
-            "bytes": plan.predicted.bytes,
-        },
-        "points": [
-            {
-                "id": request.id,
-                "visit": request.visit,
-                "message_bytes": request.series[0].message_bytes,
-                "purpose": request.tag["purpose"],
-                "series": [
-                    f"{series.pattern}({series.train},{series.delay_ns})"
-                    for series in request.series
-                ],
-            }
-            for request in plan.requests
-        ],
-    }
 
 
 def plan_text(target: str, plan: Plan) -> str:

@@ -2,20 +2,39 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from chiplog.cli.output import (
-    AnywayOption,
+from chiplog.cli.options import (
     BytesOption,
-    JsonOption,
-    ReportOption,
-    TargetOption,
-    note,
-    write_json,
+    DimensionsOption,
+    ModelNameOption,
+    ModelResults,
+    SegmentOption,
+    option,
 )
+from chiplog.cli.output import note, write_json
+
+if TYPE_CHECKING:
+    from chiplog.collectives.algorithm import Task
+
+
+@dataclass(frozen=True)
+class TaskOptions:
+    """The call that is predicted, and by which of its algorithms."""
+
+    ranks: int | None = option(help="Number of ranks; of one-to-many, peers + 1 by default.")
+    algorithm: str | None = option(help="See: chiplog list operations; all by default.")
+    message_bytes: BytesOption = 1
+    peers: int | None = option(
+        help="n of n-way algorithms (the best by default), trees (2) and one-to-many (all others)."
+    )
+    segment: SegmentOption = 8192
+    dimensions: DimensionsOption = 2
+    per_node: int = option(1, "--per-node", help="Ranks that share a node, for max-rate.")
 
 
 def predict(
@@ -23,80 +42,63 @@ def predict(
         Path, typer.Argument(metavar="MODEL.json", help="A model file, from `chiplog fit -o`.")
     ],
     operation: Annotated[str, typer.Argument(help="See: chiplog list operations")],
-    ranks: Annotated[
-        int | None, typer.Option(help="Number of ranks; of one-to-many, peers + 1 by default.")
-    ] = None,
-    algorithm: Annotated[
-        str | None, typer.Option(help="See: chiplog list operations; all by default.")
-    ] = None,
-    message_bytes: BytesOption = 1,
-    peers: Annotated[
-        int | None,
-        typer.Option(
-            help="n of n-way algorithms (the best by default), trees (2) and one-to-many (all others)."
-        ),
-    ] = None,
-    segment: Annotated[int, typer.Option(help="Bytes of a segment of a chain.")] = 8192,
-    dimensions: Annotated[int, typer.Option(help="Of a halo's grid: 1, 2 or 3.")] = 2,
-    per_node: Annotated[
-        int, typer.Option("--per-node", help="Ranks that share a node, for max-rate.")
-    ] = 1,
-    model: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Which of the file's models to use.")
-    ] = None,
+    *,
+    task: TaskOptions,
+    model: ModelNameOption = None,
     paper_literal: Annotated[
         bool,
         typer.Option("--paper-literal", help="Of one-to-many: LoP's formulas as printed."),
     ] = False,
-    target: TargetOption = None,
-    anyway: AnywayOption = False,
-    report: ReportOption = None,
-    json_file: JsonOption = None,
+    results: ModelResults,
 ) -> None:
     """Say how long a collective operation takes, by each algorithm, fastest first, with intervals and a lower bound."""
-    from chiplog.collectives.algorithm import Task
     from chiplog.fit.model_file import read_model
     from chiplog.fit.origin import of_target
     from chiplog.predict.prediction import predict as predict_rows
     from chiplog.predict.result import Prediction, predictions_to_json
 
-    task = Task(
-        _ranks(ranks, operation, peers),
-        message_bytes,
-        peers=2 if peers is None else peers,
-        segment_bytes=segment,
-        dimensions=dimensions,
-    )
-    fits = of_target(read_model(model_file), target, str(model_file))
+    asked = _task(operation, task)
+    fits = of_target(read_model(model_file), results.target, str(model_file))
 
-    def ask(asked: Task) -> tuple[Prediction, ...]:
+    def ask(question: Task) -> tuple[Prediction, ...]:
         return predict_rows(
             fits,
             operation,
-            asked,
-            algorithm=algorithm,
-            peers=peers,
-            per_node=per_node,
+            question,
+            algorithm=task.algorithm,
+            peers=task.peers,
+            per_node=task.per_node,
             model=model,
             paper_literal=paper_literal,
-            anyway=anyway,
+            anyway=results.anyway,
         )
 
-    rows = ask(task)
-    if report is not None:
+    rows = ask(asked)
+    if results.report is not None:
         from chiplog.jobs.prediction_page import prediction_page
         from chiplog.predict.over_ranks import predict_over_ranks
         from chiplog.report.write import write_document
 
-        page = prediction_page(predict_over_ranks(ask, task))
-        write_document(page, report)
-        note(f"the report is {report}.")
-    if json_file:
-        write_json(json_file, predictions_to_json(rows))
+        write_document(prediction_page(predict_over_ranks(ask, asked)), results.report)
+        note(f"the report is {results.report}.")
+    if results.json_file:
+        write_json(results.json_file, predictions_to_json(rows))
         return
     from chiplog.cli.prediction_table import print_predictions
 
     print_predictions(rows)
+
+
+def _task(operation: str, options: TaskOptions) -> Task:
+    from chiplog.collectives.algorithm import Task
+
+    return Task(
+        _ranks(options.ranks, operation, options.peers),
+        options.message_bytes,
+        peers=2 if options.peers is None else options.peers,
+        segment_bytes=options.segment,
+        dimensions=options.dimensions,
+    )
 
 
 def _ranks(ranks: int | None, operation: str, peers: int | None) -> int:

@@ -6,7 +6,8 @@ from typing import Annotated
 
 import typer
 
-from chiplog.cli.output import JsonOption, note, note_build, say, write_json
+from chiplog.cli.options import JsonOption
+from chiplog.cli.output import note, note_build, say, write_json
 
 probe_app = typer.Typer(
     help="Build the probe with a site's own MPI, and list what is built.",

@@ -3,13 +3,36 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from chiplog.cli.options import MpiOption, RendezvousOption, option
 from chiplog.cli.output import note, say
 from chiplog.jobs import defaults
+
+if TYPE_CHECKING:
+    from chiplog.jobs.measure_to_report import RunResult
+
+
+@dataclass(frozen=True)
+class MeasuringOptions:
+    """How much is measured, and on which ranks."""
+
+    budget: float = option(
+        defaults.BUDGET_SECONDS, metavar="SECONDS", help="Of all targets together."
+    )
+    sizes: str = option(defaults.SIZES, help="FIRST:LAST[:POINTS_PER_OCTAVE] or a list.")
+    ranks: int | None = option(
+        metavar="N",
+        help="Ranks of one-to-many and pairs; by default one a core. More than cores are flagged.",
+    )
+    launcher: str | None = option(help='Starts the ranks, e.g. "srun -N 2".')
+    mpi: MpiOption = None
+    rendezvous: RendezvousOption = None
+    seed: int = option(1, help="Of the order of the points.")
 
 
 def run(
@@ -19,58 +42,36 @@ def run(
             metavar="[TARGET ...]", help="By default shm, tcp, and mpi if one is found."
         ),
     ] = None,
+    *,
     out: Annotated[
         Path,
         typer.Option("-o", "--output", metavar="DIR", help="Where runs, models and report go."),
     ] = Path("report"),
-    budget: Annotated[
-        float, typer.Option(metavar="SECONDS", help="Of all targets together.")
-    ] = defaults.BUDGET_SECONDS,
-    sizes: Annotated[
-        str, typer.Option(help="FIRST:LAST[:POINTS_PER_OCTAVE] or a list.")
-    ] = defaults.SIZES,
-    ranks: Annotated[
-        int | None,
-        typer.Option(
-            metavar="N",
-            help="Ranks of one-to-many and pairs; by default one a core. More than cores are flagged.",
-        ),
-    ] = None,
-    launcher: Annotated[
-        str | None, typer.Option(help='Starts the ranks, e.g. "srun -N 2".')
-    ] = None,
-    mpi: Annotated[
-        str | None, typer.Option(metavar="MPICXX", help="The C++ compiler of the MPI to use.")
-    ] = None,
-    rendezvous: Annotated[
-        str | None,
-        typer.Option(
-            metavar="HOST:PORT", help="Where launched ranks meet; by default rank 0 is found."
-        ),
-    ] = None,
-    seed: Annotated[int, typer.Option(help="Of the order of the points.")] = 1,
+    how: MeasuringOptions,
     details: Annotated[
         bool, typer.Option("--details", help="Print the whole report, not one screen of it.")
     ] = False,
 ) -> None:
     """Measure this machine, fit every model, compare them and write a report."""
+    from chiplog.jobs.measure_to_report import RunRequest
     from chiplog.jobs.measure_to_report import run as run_all
-    from chiplog.measure.process_start import process_start
+    from chiplog.measure.time_budget import process_start
+
+    command = ("chiplog", *sys.argv[1:])
+    result = run_all(
+        RunRequest(targets or (), out, **asdict(how), command=command, began=process_start())
+    )
+    _show(result, details=details)
+    if result.failures:
+        for failure in result.failures:
+            note(f"no result for {failure}")
+        raise typer.Exit(1)
+
+
+def _show(result: RunResult, *, details: bool) -> None:
+    """Prints one screen of the report, or all of it, and what to do next."""
     from chiplog.report.measured import not_usable
 
-    result = run_all(
-        targets or (),
-        out,
-        budget=budget,
-        sizes=sizes,
-        ranks=ranks,
-        launcher=launcher,
-        mpi=mpi,
-        rendezvous=rendezvous,
-        seed=seed,
-        command=("chiplog", *sys.argv[1:]),
-        began=process_start(),
-    )
     if details:
         from chiplog.cli.screen import Screen
         from chiplog.report.terminal import print_report
@@ -89,7 +90,3 @@ def run(
             say("next       run again when nothing else runs  (or: chiplog run --details)")
         else:
             say(f"next       chiplog predict {model} --help  (or: chiplog run --details)")
-    if result.failures:
-        for failure in result.failures:
-            note(f"no result for {failure}")
-        raise typer.Exit(1)

@@ -2,12 +2,37 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from chiplog.cli.output import BytesOption, note
+from chiplog.cli.options import BytesOption, DimensionsOption, SegmentOption, option
+from chiplog.cli.output import note
 from chiplog.errors import UsageError
+
+if TYPE_CHECKING:
+    from chiplog.collectives.algorithm import TreeCosts
+
+
+@dataclass(frozen=True)
+class ShapeOptions:
+    """The sizes that shape the schedule of an algorithm."""
+
+    message_bytes: BytesOption = 1
+    peers: int = option(2, help="n of n-way algorithms and trees.")
+    segment: SegmentOption = 8192
+    dimensions: DimensionsOption = 2
+
+
+@dataclass(frozen=True)
+class CostOptions:
+    """The parameters of LogGP in nanoseconds that shape a tree."""
+
+    L: float = option(1.0, "--L", help="Shapes a LogP-optimal tree; ns.")
+    o: float = option(0.0, "--o", help="Shapes a LogP-optimal tree; ns.")
+    g: float = option(1.0, "--g", help="Shapes a LogP-optimal tree; ns.")
+    G: float = option(0.0, "--G", help="Shapes a LogP-optimal tree; ns/B.")
 
 
 def schedule(
@@ -20,27 +45,35 @@ def schedule(
             "-o", "--output", metavar="FILE.goal", help="The file to write; - is standard output."
         ),
     ],
-    message_bytes: BytesOption = 1,
-    peers: Annotated[int, typer.Option(help="n of n-way algorithms and trees.")] = 2,
-    segment: Annotated[int, typer.Option(help="Bytes of a segment of a chain.")] = 8192,
-    dimensions: Annotated[int, typer.Option(help="Of a halo's grid: 1, 2 or 3.")] = 2,
-    L: Annotated[float, typer.Option("--L", help="Shapes a LogP-optimal tree; ns.")] = 1.0,
-    o: Annotated[float, typer.Option("--o", help="Shapes a LogP-optimal tree; ns.")] = 0.0,
-    g: Annotated[float, typer.Option("--g", help="Shapes a LogP-optimal tree; ns.")] = 1.0,
-    G: Annotated[float, typer.Option("--G", help="Shapes a LogP-optimal tree; ns/B.")] = 0.0,
+    shape: ShapeOptions,
+    costs: CostOptions,
 ) -> None:
     """Write the schedule of a collective operation as GOAL text."""
-    from chiplog.collectives.algorithm import Task, TreeCosts
+    from chiplog.collectives.algorithm import Task
     from chiplog.collectives.registry import load
     from chiplog.output_file import is_standard_output
     from chiplog.schedule.goal import write_goal
 
-    if min(L, o, g, G) < 0:
-        raise UsageError("--L, --o, --g and --G: accept numbers that are not negative.")
-    wire = max(0, message_bytes - 1) * G
-    costs = TreeCosts(between_sends=max(o, g + wire), until_received=L + 2 * o + wire)
-    task = Task(ranks, message_bytes, peers, segment, dimensions, costs)
+    task = Task(
+        ranks,
+        shape.message_bytes,
+        shape.peers,
+        shape.segment,
+        shape.dimensions,
+        _tree_costs(costs, shape.message_bytes),
+    )
     made = load(operation, algorithm).schedule(task)
     write_goal(made, out)
     if not is_standard_output(out):
         note(f"{made.operations.size} operations of {ranks} ranks are in {out}.")
+
+
+def _tree_costs(costs: CostOptions, message_bytes: int) -> TreeCosts:
+    from chiplog.collectives.algorithm import TreeCosts
+
+    if min(costs.L, costs.o, costs.g, costs.G) < 0:
+        raise UsageError("--L, --o, --g and --G: accept numbers that are not negative.")
+    wire = max(0, message_bytes - 1) * costs.G
+    return TreeCosts(
+        between_sends=max(costs.o, costs.g + wire), until_received=costs.L + 2 * costs.o + wire
+    )

@@ -2,23 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from chiplog.cli.output import (
-    AnywayOption,
-    JsonOption,
-    ReportOption,
-    TargetOption,
-    note,
-    rejected_text,
-    say,
-    write_json,
-)
+from chiplog.cli.options import ModelResults, option
+from chiplog.cli.output import note, rejected_text, say, write_json
 from chiplog.counts import seed_within
 from chiplog.errors import RunFailed, UsageError
 from chiplog.output_file import is_standard_output
@@ -26,172 +17,185 @@ from chiplog.output_file import is_standard_output
 if TYPE_CHECKING:
     from chiplog.jobs.simulated_model import FittedParameters
     from chiplog.schedule import Schedule
-    from chiplog.simulate import LogGOPS, Noise, PairClasses, Simulation
+    from chiplog.simulate import Conditions, LogGOPS, Noise, PairClasses, Simulation
     from chiplog.simulate.result import Range
 
 MOST_RANKS_SHOWN = 16
 
 
+@dataclass(frozen=True)
+class ParameterOptions:
+    """Where the parameters of LogGOPS come from: a model file, single options, or a file by pair of ranks."""
+
+    model: Path | None = option(
+        metavar="MODEL.json", help="Take the parameters from a fit of loggops, loggps or loggp."
+    )
+    L: str | None = option(None, "--L", metavar="NS", help="Latency.")
+    o: str | None = option(None, "--o", metavar="NS", help="CPU time a message.")
+    g: str | None = option(None, "--g", metavar="NS", help="NIC time a message.")
+    G: str | None = option(None, "--G", metavar="NS", help="NIC time a byte.")
+    O: str | None = option(None, "--O", metavar="NS", help="CPU time a byte; 0 by default.")
+    S: int | None = option(
+        None, "--S", metavar="BYTES", help="Longer sends wait for their receive; none by default."
+    )
+    classes: Path | None = option(
+        metavar="FILE.json", help="Take parameters by pair of ranks, e.g. within a node."
+    )
+
+    @property
+    def times(self) -> dict[str, str]:
+        """The times that are given by options of their own, by symbol."""
+        by_symbol = {"L": self.L, "o": self.o, "g": self.g, "G": self.G, "O": self.O}
+        return {symbol: time for symbol, time in by_symbol.items() if time is not None}
+
+    @property
+    def largest_eager_bytes(self) -> int:
+        """S, or what stands for no limit."""
+        from chiplog.simulate.parameters import NO_LIMIT_BYTES
+
+        return NO_LIMIT_BYTES if self.S is None else self.S
+
+
+@dataclass(frozen=True)
+class MachineOptions:
+    """What holds on the machine beside the parameters."""
+
+    per_node: int = option(0, "--per-node", help="Ranks of a node, which share --node-rate.")
+    node_rate: float = option(
+        0.0, "--node-rate", metavar="B/S", help="Bytes per second out of a node."
+    )
+    free: int = option(1, help="LogfP's f: sends in a row that don't wait for g.")
+    noise: str | None = option(
+        metavar="KIND:MEAN[@P%]",
+        help="Lengthen CPU times: exponential, half-normal or pareto, by a time or a share, e.g. pareto:2%.",
+    )
+    noise_trace: Path | None = option(
+        None, "--noise-trace", metavar="FILE", help="Times at which a CPU is lost."
+    )
+    noise_seed: int = option(0, "--noise-seed", help="Of all noise.")
+
+
 def simulate(
     file: Annotated[Path, typer.Argument(metavar="FILE.goal", help="A schedule in GOAL.")],
-    model: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="MODEL.json", help="Take the parameters from a fit of loggops, loggps or loggp."
-        ),
-    ] = None,
-    L: Annotated[str | None, typer.Option("--L", metavar="NS", help="Latency.")] = None,
-    o: Annotated[str | None, typer.Option("--o", metavar="NS", help="CPU time a message.")] = None,
-    g: Annotated[str | None, typer.Option("--g", metavar="NS", help="NIC time a message.")] = None,
-    G: Annotated[str | None, typer.Option("--G", metavar="NS", help="NIC time a byte.")] = None,
-    O: Annotated[
-        str | None, typer.Option("--O", metavar="NS", help="CPU time a byte; 0 by default.")
-    ] = None,
-    S: Annotated[
-        int | None,
-        typer.Option(
-            "--S", metavar="BYTES", help="Longer sends wait for their receive; none by default."
-        ),
-    ] = None,
-    classes: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE.json", help="Take parameters by pair of ranks, e.g. within a node."
-        ),
-    ] = None,
-    per_node: Annotated[
-        int, typer.Option("--per-node", help="Ranks of a node, which share --node-rate.")
-    ] = 0,
-    node_rate: Annotated[
-        float,
-        typer.Option("--node-rate", metavar="B/S", help="Bytes per second out of a node."),
-    ] = 0.0,
-    free: Annotated[int, typer.Option(help="LogfP's f: sends in a row that don't wait for g.")] = 1,
-    noise: Annotated[
-        str | None,
-        typer.Option(
-            metavar="KIND:MEAN[@P%]",
-            help="Lengthen CPU times: exponential, half-normal or pareto, by a time or a share, e.g. pareto:2%.",
-        ),
-    ] = None,
-    noise_trace: Annotated[
-        Path | None,
-        typer.Option("--noise-trace", metavar="FILE", help="Times at which a CPU is lost."),
-    ] = None,
-    noise_seed: Annotated[int, typer.Option("--noise-seed", help="Of all noise.")] = 0,
+    *,
+    given: ParameterOptions,
+    machine: MachineOptions,
     trace: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Write a trace for Perfetto or chrome://tracing."),
     ] = None,
-    target: TargetOption = None,
-    anyway: AnywayOption = False,
-    report: ReportOption = None,
-    json_file: JsonOption = None,
+    results: ModelResults,
 ) -> None:
     """Say when each rank of a schedule is done, under LogGOPS."""
-    from chiplog.fit.verdict import rejection
     from chiplog.schedule.goal import read_goal
-    from chiplog.simulate import Conditions, LogGOPS
-    from chiplog.simulate import simulate as run
-    from chiplog.simulate.parameters import NO_LIMIT_BYTES
     from chiplog.simulate.result import simulation_to_json
 
-    given = {"L": L, "o": o, "g": g, "G": G, "O": O}
     schedule = read_goal(file)
-    pairs = None if classes is None else _pair_classes(classes, schedule, model, given)
-    conditions = Conditions(
-        noise=_noise(noise, noise_trace, noise_seed),
-        ranks_per_node=per_node,
-        node_bytes_per_second=node_rate,
-        free_messages=free,
-        pairs=pairs,
-    )
-    wants_trace = trace is not None or report is not None
-    fitted = None if model is None else _fitted(model, target, given, S, anyway=anyway)
+    conditions = _conditions(machine, _pair_classes(schedule, given))
+    fitted = None if given.model is None else _fitted(given.model, given, results)
+    wants_trace = trace is not None or results.report is not None
     time_range: Range | None = None
     try:
         if fitted is not None:
             time_range = fitted.simulate(schedule, conditions=conditions, trace=wants_trace)
             simulation = time_range.simulation
         else:
-            parameters = (
-                _parameters({k: v for k, v in given.items() if v is not None}, S)
-                if pairs is None
-                else LogGOPS(pairs.classes[0], NO_LIMIT_BYTES if S is None else S)
-            )
-            simulation = run(schedule, parameters, conditions=conditions, trace=wants_trace)
+            simulation = _simulated(schedule, given, conditions, wants_trace=wants_trace)
     except RunFailed as error:
         raise RunFailed(f"{file}: {error}") from error
-    beyond = None if fitted is None else fitted.beyond(schedule)
-    if beyond is not None:
-        note(f"extrapolated: {beyond}.")
-    rejected = None if fitted is None else rejection(fitted.fit)
-    if rejected is not None:
-        note(rejected_text(rejected))
+    beyond, rejected = (None, None) if fitted is None else _cautions(fitted, schedule)
     if trace is not None:
         _write_trace(schedule, simulation, trace)
-    if report is not None:
-        _write_report(schedule, simulation, file.name, report)
-    if json_file:
-        write_json(json_file, simulation_to_json(simulation, time_range, beyond, rejected))
+    if results.report is not None:
+        _write_report(schedule, simulation, file.name, results.report)
+    if results.json_file:
+        content = simulation_to_json(simulation, time_range, beyond, rejected)
+        write_json(results.json_file, content)
     elif not is_standard_output(trace):
         _print(simulation, time_range)
 
 
-def _fitted(
-    model: Path,
-    target: str | None,
-    given: Mapping[str, str | None],
-    S: int | None,
-    *,
-    anyway: bool,
-) -> FittedParameters:
-    """From --model, with what a reader must be told; UsageError where options say something else."""
+def _conditions(machine: MachineOptions, pairs: PairClasses | None) -> Conditions:
+    from chiplog.simulate import Conditions
+
+    return Conditions(
+        noise=_noise(machine),
+        ranks_per_node=machine.per_node,
+        node_bytes_per_second=machine.node_rate,
+        free_messages=machine.free,
+        pairs=pairs,
+    )
+
+
+def _noise(machine: MachineOptions) -> Noise:
+    from chiplog.simulate import Noise
+    from chiplog.simulate.noise_text import parse_noise, read_detours
+
+    seed, trace = machine.noise_seed, machine.noise_trace
+    seed_within("--noise-seed", seed)
+    drawn = Noise(seed=seed) if machine.noise is None else parse_noise(machine.noise, seed=seed)
+    return drawn if trace is None else replace(drawn, detours_ps=read_detours(trace))
+
+
+def _pair_classes(schedule: Schedule, given: ParameterOptions) -> PairClasses | None:
+    """From --classes; UsageError where options say something else."""
+    if given.classes is None:
+        return None
+    from chiplog.jobs.pair_classes import read_pair_classes
+
+    if given.model is not None or any(given.times.values()):
+        raise UsageError("--classes: gives all parameters but S; leave out --model, --L and so on.")
+    return read_pair_classes(given.classes, schedule)
+
+
+def _fitted(model: Path, given: ParameterOptions, results: ModelResults) -> FittedParameters:
+    """From --model; UsageError where options say something else."""
     from chiplog.jobs.simulated_model import fitted_parameters
 
-    if any(given.values()) or S is not None:
+    if any(given.times.values()) or given.S is not None:
         raise UsageError(
             "--model: gives all parameters; leave out --L, --o, --g, --G, --O and --S."
         )
-    return fitted_parameters(model, target, anyway=anyway)
+    return fitted_parameters(model, results.target, anyway=results.anyway)
 
 
-def _parameters(given: dict[str, str], S: int | None) -> LogGOPS:
+def _simulated(
+    schedule: Schedule, given: ParameterOptions, conditions: Conditions, *, wants_trace: bool
+) -> Simulation:
+    """With the parameters of the options, or of the file by pair."""
+    from chiplog.simulate import LogGOPS
+    from chiplog.simulate import simulate as run
+
+    parameters = (
+        _parameters(given)
+        if conditions.pairs is None
+        else LogGOPS(conditions.pairs.classes[0], given.largest_eager_bytes)
+    )
+    return run(schedule, parameters, conditions=conditions, trace=wants_trace)
+
+
+def _parameters(given: ParameterOptions) -> LogGOPS:
     """From the options; UsageError where some are missing."""
-    from chiplog.simulate.parameters import NO_LIMIT_BYTES, LogGOPS
+    from chiplog.simulate.parameters import LogGOPS
 
-    missing = [f"--{name}" for name in ("L", "o", "g", "G") if name not in given]
+    missing = [f"--{name}" for name in ("L", "o", "g", "G") if name not in given.times]
     if missing:
         raise UsageError(
             f"{', '.join(missing)}: missing; give --model, or --L, --o, --g and --G in ns."
         )
-    return LogGOPS.from_ns(
-        L=given["L"],
-        o=given["o"],
-        g=given["g"],
-        G=given["G"],
-        O=given.get("O", 0),
-        S_bytes=NO_LIMIT_BYTES if S is None else S,
-    )
+    return LogGOPS.from_ns(**given.times, S_bytes=given.largest_eager_bytes)
 
 
-def _pair_classes(
-    path: Path, schedule: Schedule, model: Path | None, given: Mapping[str, str | None]
-) -> PairClasses:
-    from chiplog.jobs.pair_classes import read_pair_classes
+def _cautions(fitted: FittedParameters, schedule: Schedule) -> tuple[str | None, str | None]:
+    """How far the schedule is beyond what was measured, and why the fit is rejected; both are said, too."""
+    from chiplog.fit.verdict import rejection
 
-    if model is not None or any(given.values()):
-        raise UsageError("--classes: gives all parameters but S; leave out --model, --L and so on.")
-    return read_pair_classes(path, schedule)
-
-
-def _noise(text: str | None, trace: Path | None, seed: int) -> Noise:
-    from chiplog.simulate import Noise
-    from chiplog.simulate.noise_text import parse_noise, read_detours
-
-    seed_within("--noise-seed", seed)
-    drawn = Noise(seed=seed) if text is None else parse_noise(text, seed=seed)
-    return drawn if trace is None else replace(drawn, detours_ps=read_detours(trace))
+    beyond, rejected = fitted.beyond(schedule), rejection(fitted.fit)
+    if beyond is not None:
+        note(f"extrapolated: {beyond}.")
+    if rejected is not None:
+        note(rejected_text(rejected))
+    return beyond, rejected
 
 
 def _write_trace(schedule: Schedule, simulation: Simulation, path: Path) -> None:

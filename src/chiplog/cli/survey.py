@@ -4,14 +4,84 @@ from __future__ import annotations
 
 import shlex
 import sys
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from chiplog.cli.completion import command_or_file
-from chiplog.cli.output import JsonOption, note, say, write_json
+from chiplog.cli.options import (
+    JsonOption,
+    MpiOption,
+    RendezvousOption,
+    TimeLimitOption,
+    command_or_file,
+    option,
+)
+from chiplog.cli.output import note, say, write_json
 from chiplog.errors import RunFailed, UsageError
+
+if TYPE_CHECKING:
+    from chiplog.survey.job import SurveyStart
+    from chiplog.survey.plan import SurveyOptions
+
+
+@dataclass(frozen=True)
+class NodeOptions:
+    """What starts the ranks, and how many."""
+
+    launcher: str | None = option(help='Starts the ranks, one on each node, e.g. "srun -N 32".')
+    ranks: int | None = option(
+        metavar="N", help="Ranks to start; by default as many as the launcher says."
+    )
+
+
+@dataclass(frozen=True)
+class SweepOptions:
+    """Which pairs are measured, with which messages, and how often."""
+
+    sparse: int | None = option(
+        metavar="[N]",
+        help="Measure N random rounds only (by default 10), in each of which a node has one partner.",
+    )
+    latency_bytes: str = option("1", metavar="SIZE", help="Message size for latency.")
+    bandwidth_bytes: str = option("1MiB", metavar="SIZE", help="Message size for bandwidth.")
+    visits: int = option(1, help="Times that each pair is measured.")
+    again: bool = option(
+        True,
+        "--again/--once",
+        help="After one visit, measure up to 32 rounds again to tell who is slow; or don't.",
+    )
+    seed: int = option(1, help="Of the rounds' choice and order.")
+
+
+@dataclass(frozen=True)
+class MeetingOptions:
+    """How the ranks meet, and how long they may take."""
+
+    mpi: MpiOption = None
+    rendezvous: RendezvousOption = None
+    time_limit: TimeLimitOption = 30.0
+    budget: float | None = option(
+        metavar="SECONDS", help="Measure for at most this long; the rest is left to --resume."
+    )
+
+
+@dataclass(frozen=True)
+class SurveyRunOptions:
+    """What a survey is held against and begins with, and where its result goes."""
+
+    topology: Path | None = option(
+        metavar="FILE",
+        help="Slurm's topology.conf: are the nodes where it says? Under Slurm it is found by itself.",
+    )
+    resume: bool = option(
+        False, "--resume", help="Finish the missing rounds of an interrupted survey."
+    )
+    dry_run: bool = option(
+        False, "--dry-run", help="Show the plan and its predicted time; touch no network."
+    )
+    json_file: JsonOption = None
 
 
 def survey(
@@ -23,119 +93,85 @@ def survey(
             autocompletion=command_or_file("verdict"),
         ),
     ],
+    *,
     out: Annotated[
         Path,
         typer.Option(
             "-o", "--output", metavar="FOLDER|RUN.jsonl", help="Where the raw samples go."
         ),
     ] = Path("survey"),
-    launcher: Annotated[
-        str | None, typer.Option(help='Starts the ranks, one on each node, e.g. "srun -N 32".')
-    ] = None,
-    ranks: Annotated[
-        int | None,
-        typer.Option(metavar="N", help="Ranks to start; by default as many as the launcher says."),
-    ] = None,
-    sparse: Annotated[
-        int | None,
-        typer.Option(
-            metavar="[N]",
-            help="Measure N random rounds only (by default 10), in each of which a node has one partner.",
-        ),
-    ] = None,
-    latency_bytes: Annotated[
-        str, typer.Option(metavar="SIZE", help="Message size for latency.")
-    ] = "1",
-    bandwidth_bytes: Annotated[
-        str, typer.Option(metavar="SIZE", help="Message size for bandwidth.")
-    ] = "1MiB",
-    visits: Annotated[int, typer.Option(help="Times that each pair is measured.")] = 1,
-    again: Annotated[
-        bool,
-        typer.Option(
-            "--again/--once",
-            help="After one visit, measure up to 32 rounds again to tell who is slow; or don't.",
-        ),
-    ] = True,
-    seed: Annotated[int, typer.Option(help="Of the rounds' choice and order.")] = 1,
-    mpi: Annotated[
-        str | None, typer.Option(metavar="MPICXX", help="The C++ compiler of the MPI to use.")
-    ] = None,
-    rendezvous: Annotated[
-        str | None,
-        typer.Option(
-            metavar="HOST:PORT", help="Where launched ranks meet; by default rank 0 is found."
-        ),
-    ] = None,
-    time_limit: Annotated[
-        float, typer.Option(metavar="SECONDS", help="How long a rank waits for another.")
-    ] = 30.0,
-    budget: Annotated[
-        float | None,
-        typer.Option(
-            metavar="SECONDS", help="Measure for at most this long; the rest is left to --resume."
-        ),
-    ] = None,
-    topology: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Slurm's topology.conf: are the nodes where it says? Under Slurm it is found by itself.",
-        ),
-    ] = None,
-    resume: Annotated[
-        bool, typer.Option("--resume", help="Finish the missing rounds of an interrupted survey.")
-    ] = False,
-    dry_run: Annotated[
-        bool,
-        typer.Option("--dry-run", help="Show the plan and its predicted time; touch no network."),
-    ] = False,
-    json_file: JsonOption = None,
+    nodes: NodeOptions,
+    sweep: SweepOptions,
+    meeting: MeetingOptions,
+    run: SurveyRunOptions,
 ) -> None:
     """Measure latency and bandwidth between every two nodes of a machine, in rounds of disjoint pairs."""
-    from chiplog.measure.start import transport_of
-    from chiplog.plan.units import parse_bytes
-    from chiplog.survey.job import SurveyStart, ranks_to_plan
     from chiplog.survey.job import survey as survey_target
-    from chiplog.survey.plan import SurveyOptions
 
-    if budget is not None and not budget > 0:
-        raise UsageError(f"--budget: {budget} is out of range; it accepts seconds above 0.")
-    options = SurveyOptions(
-        latency_bytes=parse_bytes(latency_bytes, "--latency-bytes"),
-        bandwidth_bytes=parse_bytes(bandwidth_bytes, "--bandwidth-bytes"),
-        transport=transport_of(target),
-        ranks=ranks_to_plan(ranks, launcher),
-        sparse=sparse,
-        visits=visits,
-        seed=seed,
-        again=again,
-    )
-    from chiplog.cli.survey_text import lost_sentence, survey_text, sweep_json, sweep_text
-
-    if dry_run:
-        from chiplog.survey.plan import make_sweep
-
-        sweep = make_sweep(options)
-        if json_file:
-            write_json(json_file, sweep_json(target, sweep))
-        else:
-            say(sweep_text(target, sweep))
+    if meeting.budget is not None and not meeting.budget > 0:
+        raise UsageError(f"--budget: {meeting.budget} is out of range; it accepts seconds above 0.")
+    options = _survey_options(target, nodes, sweep)
+    if run.dry_run:
+        _show_plan(target, options, run.json_file)
         return
     result = survey_target(
         target,
         out,
         options,
-        SurveyStart(launcher, mpi, rendezvous, time_limit, budget, ranks is not None),
-        resume=resume,
-        topology=topology,
+        _start(nodes, meeting),
+        resume=run.resume,
+        topology=run.topology,
     )
-    if json_file:
-        write_json(json_file, result.to_json())
-    if json_file != "-":
+    from chiplog.cli.survey_text import lost_sentence, survey_text
+
+    if run.json_file:
+        write_json(run.json_file, result.to_json())
+    if run.json_file != "-":
         command = shlex.join(["chiplog", *sys.argv[1:]])
-        say(survey_text(result, again=command, launcher=launcher))
+        say(survey_text(result, again=command, launcher=nodes.launcher))
     if result.note:
         note(result.note)
     if result.lost:
         raise RunFailed(lost_sentence(result))
+
+
+def _survey_options(target: str, nodes: NodeOptions, sweep: SweepOptions) -> SurveyOptions:
+    from chiplog.measure.start import transport_of
+    from chiplog.plan.units import parse_bytes
+    from chiplog.survey.job import ranks_to_plan
+    from chiplog.survey.plan import SurveyOptions
+
+    return SurveyOptions(
+        latency_bytes=parse_bytes(sweep.latency_bytes, "--latency-bytes"),
+        bandwidth_bytes=parse_bytes(sweep.bandwidth_bytes, "--bandwidth-bytes"),
+        transport=transport_of(target),
+        ranks=ranks_to_plan(nodes.ranks, nodes.launcher),
+        sparse=sweep.sparse,
+        visits=sweep.visits,
+        seed=sweep.seed,
+        again=sweep.again,
+    )
+
+
+def _start(nodes: NodeOptions, meeting: MeetingOptions) -> SurveyStart:
+    from chiplog.survey.job import SurveyStart
+
+    return SurveyStart(
+        nodes.launcher,
+        meeting.mpi,
+        meeting.rendezvous,
+        meeting.time_limit,
+        meeting.budget,
+        nodes.ranks is not None,
+    )
+
+
+def _show_plan(target: str, options: SurveyOptions, json_file: str | None) -> None:
+    from chiplog.cli.survey_text import sweep_text
+    from chiplog.survey.plan import make_sweep
+
+    sweep = make_sweep(options)
+    if json_file:
+        write_json(json_file, sweep.to_json(target))
+    else:
+        say(sweep_text(target, sweep))

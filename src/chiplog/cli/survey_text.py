@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from chiplog.cli.output import wrapped
 from chiplog.cli.verdict_text import verdict_lines
@@ -20,21 +20,6 @@ if TYPE_CHECKING:
 MOST_NAMES = 4
 LEAST_SPREAD = 0.005
 """Pairs whose quartiles are closer than this, as logarithms, count as alike."""
-
-
-def sweep_json(target: str, sweep: Sweep) -> dict[str, Any]:
-    """The plan of a survey for scripts."""
-    return {
-        "schema": "chiplog.survey-plan/1",
-        "target": target,
-        "options": sweep.options.to_json(),
-        "ranks": sweep.options.ranks,
-        "rounds": len(sweep.rounds),
-        "pairs": sweep.pairs,
-        "pairs_in_all": sweep.all_pairs,
-        "records": len(sweep.requests),
-        "predicted": {"seconds": sweep.seconds},
-    }
 
 
 def sweep_text(target: str, sweep: Sweep) -> str:

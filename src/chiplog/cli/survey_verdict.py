@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from chiplog.cli.output import JsonOption, say, write_json
+from chiplog.cli.options import JsonOption, SurveyArgument
+from chiplog.cli.output import say, write_json
 from chiplog.errors import UsageError
 from chiplog.output_file import is_standard_output, write_text
 
@@ -18,10 +18,7 @@ FORMATS = ("prometheus", "nhc")
 
 
 def survey_verdict(
-    run: Annotated[
-        Path,
-        typer.Argument(metavar="RUN", help="What `chiplog survey -o` wrote: a folder or a file."),
-    ],
+    run: SurveyArgument,
     to: Annotated[
         str | None,
         typer.Option(

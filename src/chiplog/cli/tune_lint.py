@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from chiplog.cli.output import JsonOption, say, wrapped, write_json
+from chiplog.cli.options import FoundMpiOption, JsonOption, option
+from chiplog.cli.output import say, wrapped, write_json
 
 if TYPE_CHECKING:
     from chiplog.tune.lint.lint_file import Lint
@@ -21,19 +23,22 @@ MOST_UNPROVED = 3
 """Reasons for rules that are not proved, on the terminal."""
 
 
+@dataclass(frozen=True)
+class AskedMpiOptions:
+    """The MPI that is asked, and what starts its ranks."""
+
+    launcher: str | None = option(
+        help='Starts the ranks of the calls that prove rules, e.g. "mpirun -n 16".'
+    )
+    mpi: FoundMpiOption = None
+    version: str | None = option(metavar="V", help="The release, also where it is not here.")
+
+
 def tune_lint(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A tuning file, yours or ours.")],
     target: Annotated[str, typer.Option("--for", metavar="PROGRAM", help="openmpi, mpich or ucc.")],
-    launcher: Annotated[
-        str | None,
-        typer.Option(help='Starts the ranks of the calls that prove rules, e.g. "mpirun -n 16".'),
-    ] = None,
-    mpi: Annotated[
-        str | None, typer.Option(metavar="MPICXX", help="The MPI's C++ compiler; found by default.")
-    ] = None,
-    version: Annotated[
-        str | None, typer.Option(metavar="V", help="The release, also where it is not here.")
-    ] = None,
+    *,
+    asked: AskedMpiOptions,
     strict: Annotated[
         bool, typer.Option("--strict", help="Exit code 4 where a rule is not proved.")
     ] = False,
@@ -43,36 +48,15 @@ def tune_lint(
     """Is each rule of a tuning file legal for the MPI at hand, and is it taken? Exit code 3 where one is wrong."""
     from chiplog.tune.lint.lint_file import lint
 
-    outcome = lint(file, target, launcher=launcher, mpi=mpi, version=version)
+    outcome = lint(file, target, **asdict(asked))
     if json_file:
-        write_json(json_file, _content(file, outcome))
+        write_json(json_file, outcome.to_json(file))
     else:
         _print(file, outcome, details=details)
     if outcome.wrong:
         raise typer.Exit(WRONG)
     if strict and outcome.unproved:
         raise typer.Exit(NOT_PROVED)
-
-
-def _content(file: Path, outcome: Lint) -> dict[str, object]:
-    return {
-        "schema": "chiplog.lint/1",
-        "file": str(file),
-        "format": outcome.format,
-        "mpi": outcome.mpi,
-        "wrong": len(outcome.wrong),
-        "unproved": len(outcome.unproved),
-        "rules": [
-            {
-                "line": rule.line,
-                "rule": rule.text,
-                "legal": rule.legal,
-                "taken": rule.taken,
-                "reason": rule.reason,
-            }
-            for rule in outcome.rules
-        ],
-    }
 
 
 def _print(file: Path, outcome: Lint, *, details: bool) -> None:

@@ -13,19 +13,16 @@ from dataclasses import replace
 
 import numpy as np
 
+from chiplog.changes.change import BISECT, Change
+from chiplog.changes.find import find_changes
 from chiplog.dataset.series import Dataset
-from chiplog.fit.changes import find_changes
-from chiplog.fit.result import Change
-
-FOLLOW_UP = "bisect"
-"""Purpose of the records that measured again around a change."""
 
 
 def changes_left(
     changes: Sequence[Change], dataset: Dataset, training: Dataset
 ) -> tuple[Change, ...]:
     """Of the `changes` found in `dataset` those that `training`, the part of it that is left, is evidence of."""
-    again = {series.message_bytes for series in dataset.select(purpose=FOLLOW_UP).series}
+    again = {series.message_bytes for series in dataset.select(purpose=BISECT).series}
     measured = [
         change
         for change in changes

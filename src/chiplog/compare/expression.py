@@ -5,11 +5,29 @@ from __future__ import annotations
 import operator
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
-from chiplog.dataset.series import Series
+from chiplog.dataset.series import Dataset, Series
 from chiplog.errors import UsageError
 from chiplog.outside import as_float
+
+FEWEST_TRAINING_VALUES = 3
+"""Derived: a line and its scatter need three."""
+Split = tuple[Dataset, Dataset]
+"""What is left for the fit, and what is held out."""
+
+
+def part(dataset: Dataset, wanted: Callable[[Series], bool]) -> Dataset:
+    """The series that `wanted` accepts, without the decision on changes that is stored with the whole run."""
+    kept = tuple(series for series in dataset.series if wanted(series))
+    return replace(dataset, series=kept, changes=None)
+
+
+def divide(dataset: Dataset, held: Callable[[Series], bool]) -> Split:
+    """The dataset without the series that `held` accepts, and these."""
+    return part(dataset, lambda series: not held(series)), part(dataset, held)
+
 
 FIELDS = ("message_bytes", "pairs", "peers", "train", "launch", "visit")
 TAGS = ("hops", "distance")

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
+from chiplog.changes.detect.observed import GRID
 from chiplog.dataset.series import Dataset, Series
 from chiplog.fit.caution import without_cold_start
-from chiplog.fit.changes.detect.observed import GRID
 from chiplog.fit.choice import of_pairs
 from chiplog.fit.one_to_many.fitting import round_trip_points
 from chiplog.fit.predictions.predictor import HALF_ROUND_TRIP, MeasuredPoints, measured_points

@@ -9,8 +9,10 @@ from functools import cached_property, partial
 import numpy as np
 from numpy.typing import NDArray
 
+from chiplog.changes.change import Change
+from chiplog.changes.find import find_changes
 from chiplog.compare.changes_left import changes_left
-from chiplog.compare.expression import parse_expression
+from chiplog.compare.expression import FEWEST_TRAINING_VALUES, Split, parse_expression, part
 from chiplog.compare.judged import (
     HeldOutPoints,
     default_models,
@@ -20,10 +22,8 @@ from chiplog.compare.judged import (
 )
 from chiplog.compare.pairs import most_pair_folds, pair_folds, pair_points, pairs_held_out
 from chiplog.compare.result import ModelRow, ModelRows
-from chiplog.compare.split import FEWEST_TRAINING_VALUES, Split, part
 from chiplog.dataset.series import Dataset
 from chiplog.errors import UsageError
-from chiplog.fit.changes import find_changes
 from chiplog.fit.choice import of_pairs
 from chiplog.fit.estimates.parameters import is_fixed
 from chiplog.fit.fitting import fit_all
@@ -32,15 +32,16 @@ from chiplog.fit.predictions.predictor import (
     HALF_ROUND_TRIP,
     NO_POINTS,
     MeasuredPoints,
+    count_numbers,
+    has_tables,
     log_misses,
     predictor,
     relative_errors,
     summarise,
 )
-from chiplog.fit.predictions.tables import count_numbers, has_tables
 from chiplog.fit.quantities.measured import REPLICATES, MeasuredSeries
 from chiplog.fit.request import Boundaries, FitRequest, LeftOut
-from chiplog.fit.result import FREE, Change, Fit, Segment
+from chiplog.fit.result import FREE, Fit, Segment
 from chiplog.machine_state.repeatability import repeatability
 from chiplog.machine_state.states import states_in
 from chiplog.models.registry import load_model
@@ -186,8 +187,7 @@ def judge_models(
     """
     dataset = replace(dataset, states=states_in(dataset))
     chosen = default_models(dataset) if models is None else models
-    expression = hold_out if isinstance(hold_out, str) else None
-    judgements, left_out = _judgements(dataset, chosen, expression)
+    judgements, left_out = _judgements(dataset, chosen, hold_out)
     rows: list[ModelRow] = []
     for names, judgement in judgements:
         request = FitRequest(names, method, boundaries, statistic, replicates=judgement.replicates)
@@ -216,7 +216,7 @@ def _judged(judgement: _Judgement, request: FitRequest, hold_out: str | int | No
 
 
 def _judgements(
-    dataset: Dataset, models: Sequence[str], hold_out: str | None
+    dataset: Dataset, models: Sequence[str], hold_out: str | int | None
 ) -> tuple[list[tuple[list[str], _Judgement]], list[LeftOut]]:
     """The models of one process pair or of one to many, and those of k pairs, each with what they are judged on.
 
@@ -227,7 +227,9 @@ def _judgements(
     judgements = []
     left_out: list[LeftOut] = []
     if others:
-        judged, others, left_out = judged_on(dataset, others, hold_out)
+        judged, others, left_out = judged_on(
+            dataset, others, hold_out if isinstance(hold_out, str) else None
+        )
     if others:
         judgement = _Judgement(
             fitted_part(dataset, judged),

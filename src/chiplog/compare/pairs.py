@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from chiplog.compare.expression import parse_expression
-from chiplog.compare.split import FEWEST_TRAINING_VALUES, Split, divide
+from chiplog.compare.expression import FEWEST_TRAINING_VALUES, Split, divide, parse_expression
 from chiplog.dataset.series import Dataset
 from chiplog.errors import UsageError
 from chiplog.fit.pairs.fitting import round_trips

@@ -65,12 +65,10 @@ def compare_runs(
             alone = row_text(diffs.noise, runs) if row.range is None else ""
             row = replace(row, reason=row.reason + doubt + posts + alone)
         rows.append(row)
-    what = Compared("all", common[0][0].operation, train=0)
-    ratio, low, high = _interval(diffs.whole, diffs.half_width_of_whole)
-    verdict, reason = judge(ratio, low, high, tolerance)
-    reason += counts(rows) + noise_text(diffs.noise, runs) + other_state(a, b)
-    reason += why if verdict == "unclear" else ""
-    return (*rows, RunRow(what, None, ratio, low, high, verdict, reason))
+    whole = _whole_row(diffs, common[0][0].operation, tolerance)
+    reason = whole.reason + counts(rows) + noise_text(diffs.noise, runs) + other_state(a, b)
+    reason += why if whole.verdict == "unclear" else ""
+    return (*rows, replace(whole, reason=reason))
 
 
 def _key_of(a: Dataset, b: Dataset) -> Callable[[Series], Key]:
@@ -115,6 +113,13 @@ def _row(diffs: Differences, key: Key, tolerance: float, sizes: RatioRange | Non
     reason = f"{sizes.rows} rows {where} differ alike, by {reason}"
     low, high = min(sizes.low, ratio), max(sizes.high, ratio)
     return RunRow(*key, ratio, low, high, verdict, reason, sizes)
+
+
+def _whole_row(diffs: Differences, operation: str, tolerance: float) -> RunRow:
+    """The last row, which is about all others."""
+    ratio, low, high = _interval(diffs.whole, diffs.half_width_of_whole)
+    what = Compared("all", operation, train=0)
+    return RunRow(what, None, ratio, low, high, *judge(ratio, low, high, tolerance))
 
 
 def _range(diffs: Differences, level: Level) -> RatioRange:

@@ -1,12 +1,62 @@
-"""Was anything lost, doubled or overtaken on the way? Transports that repair such count it in each record."""
+"""What disturbed a run: more ranks than CPUs, which take turns, and messages that were lost, doubled or overtaken."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from chiplog.dataset.series import Series
+
+
+@dataclass(frozen=True)
+class Oversubscription:
+    """The host with the fewest CPUs for its ranks."""
+
+    ranks: int
+    cpus: int
+
+    def sentence(self) -> str:
+        """What a reader must know.
+
+        >>> Oversubscription(8, 2).sentence()
+        'Oversubscribed: 8 ranks on 2 CPUs; times include the scheduler.'
+        """
+        cpus = "1 CPU" if self.cpus == 1 else f"{self.cpus} CPUs"
+        return f"Oversubscribed: {self.ranks} ranks on {cpus}; times include the scheduler."
+
+
+def is_in_virtual_time(header: Mapping[str, object]) -> bool:
+    """Whether the ranks were simulated."""
+    clock = header.get("clock")
+    return isinstance(clock, Mapping) and clock.get("name") == "virtual"
+
+
+def oversubscription(header: Mapping[str, object]) -> Oversubscription | None:
+    """What the hosts and bindings in a run's header say; None where each rank has a CPU, or where they say nothing.
+
+    In virtual time ranks share nothing.
+    """
+    if is_in_virtual_time(header):
+        return None
+    hosts, binding = header_list(header.get("hosts")), header_list(header.get("binding"))
+    if len(hosts) != len(binding):
+        return None
+    cpus: dict[str, set[object]] = {}
+    ranks: dict[str, int] = {}
+    for host, allowed in zip(map(str, hosts), map(header_list, binding), strict=True):
+        if not allowed:
+            return None
+        ranks[host] = ranks.get(host, 0) + 1
+        cpus.setdefault(host, set()).update(map(str, allowed))
+    crowded = [Oversubscription(ranks[host], len(cpus[host])) for host in ranks]
+    worst = max(crowded, key=lambda host_load: host_load.ranks / host_load.cpus, default=None)
+    return worst if worst is not None and worst.ranks > worst.cpus else None
+
+
+def header_list(value: object) -> Sequence[object]:
+    """The list that a header holds; empty where it holds something else."""
+    return value if isinstance(value, Sequence) and not isinstance(value, str | bytes) else ()
 
 
 @dataclass(frozen=True)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+SEND = "send"
 OPERATIONS: Mapping[str, str] = {
-    "send": "a message, sent and received",
+    SEND: "a message, sent and received",
     "rdma-write": "a write into the peer's memory, noticed there by its last byte",
     "rdma-write-immediate": "a write that also completes at the peer, with immediate data",
     "rdma-read": "a read of the peer's memory",

@@ -78,7 +78,7 @@ def check_footer(members: Mapping[str, object], where: Where) -> Footer:
 
 
 def _check_changes(fields: Fields) -> None:
-    """What `chiplog.fit.changes` needs of a stored decision."""
+    """What `chiplog.changes` needs of a stored decision."""
     for name in ("schema", "operation", "posting"):
         fields.text(name)
     for series in fields.objects("series"):

@@ -23,13 +23,7 @@ from chiplog.dataset.lines import (
     decode_line,
     encode_line,
 )
-from chiplog.dataset.records import (
-    Footer,
-    check_footer,
-    check_header,
-    line_type,
-    record_series,
-)
+from chiplog.dataset.records import Footer, check_footer, check_header, line_type, record_series
 from chiplog.dataset.sample_lists import parse_record
 from chiplog.dataset.series import Dataset, Series
 from chiplog.errors import CorruptFile, RunFailed, UsageError
@@ -256,19 +250,17 @@ class RunWriter:
         *,
         complete: bool,
         reason: str = "done",
-        elapsed_ns: int | None = None,
         changes: Mapping[str, object] | None = None,
     ) -> None:
         """Writes the footer, waits until the file is on the disk, and closes it.
 
-        `elapsed_ns` is the run's duration; the end of its last record by default. `changes` are the protocol changes
-        that were decided while measuring.
+        The run lasted until the end of its last record. `changes` are the protocol changes that were decided while
+        measuring.
         """
         if self._closed:
             self.close()
             return
-        duration_ns = self._elapsed_ns if elapsed_ns is None else elapsed_ns
-        footer = _footer(self.records, duration_ns, complete=complete, reason=reason)
+        footer = _footer(self.records, self._elapsed_ns, complete=complete, reason=reason)
         self._write(encode_line(footer if changes is None else {**footer, "changes": changes}))
         self._synchronise()
         self.close()

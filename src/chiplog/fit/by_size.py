@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import numpy as np
 
+from chiplog.changes.change import Change
+from chiplog.changes.detect.line import line_crossing_bytes
 from chiplog.dataset.operations import ONE_SIDED
 from chiplog.dataset.series import Dataset
 from chiplog.errors import UsageError
 from chiplog.fit.caution import bad_fit, few_means_in_regimes, scatter_elsewhere, usable
 from chiplog.fit.choice import METHODS
-from chiplog.fit.cost import cost_of
 from chiplog.fit.estimates.freedom import with_own_freedom
 from chiplog.fit.estimates.job import Job, SegmentEstimates, SizeEstimator
 from chiplog.fit.estimates.parameters import Estimates
@@ -27,14 +29,12 @@ from chiplog.fit.predictions.predictor import (
     predicted_quantity,
     predictor,
 )
+from chiplog.fit.quantities.by_method import ONE_TO_MANY, MethodQuantities
 from chiplog.fit.quantities.measured import MeasuredSeries
-from chiplog.fit.quantities.methods.names import ONE_TO_MANY
-from chiplog.fit.quantities.methods.quantities import MethodQuantities
 from chiplog.fit.quantities.quantity import Quantity
-from chiplog.fit.regimes.crossing import with_crossings
 from chiplog.fit.regimes.of_quantities import RegimeLines
 from chiplog.fit.request import Boundaries, FitOutcome, FitRequest, LeftOut
-from chiplog.fit.result import NOT_JUDGED, Change, Curve, Fit, Parameter, Segment
+from chiplog.fit.result import NOT_JUDGED, Curve, Fit, Parameter, Segment, cost_of
 from chiplog.machine_state.main_state import InOneState
 from chiplog.models.protocol import Model
 from chiplog.plugins import load_reference
@@ -116,7 +116,7 @@ def _changes(
     if boundaries is None:
         return (), doubts
     if boundaries == "auto":
-        from chiplog.fit.changes import find_changes
+        from chiplog.changes.find import find_changes
 
         result = find_changes(dataset)
         boundaries, doubts = result.consensus, tuple(map(str, result.ends))
@@ -223,3 +223,40 @@ def _draws(estimates: Sequence[Estimates]) -> dict[str, np.ndarray]:
         for symbol, estimate in segment_estimates.items()
         if estimate.draws.size
     }
+
+
+def _line(segment: Segment, start: str, slope: str) -> tuple[float, float] | None:
+    first, second = segment.parameters.get(start), segment.parameters.get(slope)
+    if first is None or second is None or first.value is None or second.value is None:
+        return None
+    return first.value, second.value
+
+
+def crossing_bytes(before: Segment, after: Segment) -> float | None:
+    """Where the switch from `before` to `after` should be, in bytes; None if the lines never cross.
+
+    The gap's lines g + (s-1)G are compared, as in the published tables; where a g is not identified, the half round
+    trips' L_half + (s-1)G.
+    """
+    for start in ("g", "L_half"):
+        lines = _line(before, start, "G"), _line(after, start, "G")
+        if lines[0] is not None and lines[1] is not None:
+            return line_crossing_bytes(lines[0], lines[1])
+    return None
+
+
+def with_crossings(changes: Sequence[Change], segments: Sequence[Segment]) -> tuple[Change, ...]:
+    """The changes within the segments, each with the size at which the two protocols' lines cross.
+
+    That is what the search for changes says; of given boundaries, what the segments say.
+    """
+    named = []
+    for change in changes:
+        for before, after in pairwise(segments):
+            if before.last_bytes != change.last_before_bytes:
+                continue
+            crossing = change.crossing_bytes
+            if crossing is None and not change.seen_in:
+                crossing = crossing_bytes(before, after)
+            named.append(replace(change, crossing_bytes=crossing))
+    return tuple(named)

@@ -9,13 +9,14 @@ from typing import NamedTuple
 
 import numpy as np
 
+from chiplog.changes.change import BISECT
 from chiplog.dataset.series import Dataset
 from chiplog.fit.result import Curve, Fit, FitError, Segment
 from chiplog.fit.text import sizes_text
 from chiplog.fit.verdict import quality_of
 from chiplog.machine_state.main_state import InOneState, in_one_state
 
-BISECT, WARM_UP = "bisect", "warm-up"
+WARM_UP = "warm-up"
 """Purposes of the records with which a change is found to the byte, and of a launch's first, cold one."""
 FEWEST_MEANS = 2
 """A line through so many means leaves no residual."""

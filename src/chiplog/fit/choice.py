@@ -8,13 +8,16 @@ from chiplog.dataset.series import Dataset
 from chiplog.errors import UsageError
 from chiplog.fit.estimates.job import NO_ROUND_TRIPS
 from chiplog.fit.one_to_many.fitting import can_fit, needed
+from chiplog.fit.quantities.by_method import (
+    ONE_TO_MANY,
+    PAIR_METHODS,
+    MethodQuantities,
+    bell,
+    culler,
+    kielmann,
+    prtt,
+)
 from chiplog.fit.quantities.measured import MeasuredSeries
-from chiplog.fit.quantities.methods.bell import bell
-from chiplog.fit.quantities.methods.culler import culler
-from chiplog.fit.quantities.methods.kielmann import kielmann
-from chiplog.fit.quantities.methods.names import ONE_TO_MANY, PAIR_METHODS
-from chiplog.fit.quantities.methods.prtt import prtt
-from chiplog.fit.quantities.methods.quantities import MethodQuantities
 from chiplog.models.registry import load_model
 
 PAIRS = "pairs"

@@ -7,8 +7,7 @@ from dataclasses import replace
 from typing import Literal
 
 from chiplog.counts import seed_within
-from chiplog.dataset.disturbance import disturbance
-from chiplog.dataset.oversubscription import oversubscription
+from chiplog.dataset.disturbance import disturbance, oversubscription
 from chiplog.dataset.series import Dataset
 from chiplog.errors import UsageError
 from chiplog.fit.by_size import fit_one_pair

@@ -14,11 +14,12 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from chiplog.changes.change import Change, change_to_json
 from chiplog.dataset.fields import Fields
 from chiplog.dataset.foreign import expecting
 from chiplog.dataset.lines import Where, as_object, parse_json
 from chiplog.file_kind import MODEL
-from chiplog.fit.result import Band, Change, Cost, Curve, Fit, FitError, Parameter, Segment
+from chiplog.fit.result import Band, Cost, Curve, Fit, FitError, Parameter, Segment
 from chiplog.fit.verdict import rejection
 from chiplog.input_file import open_input, read_bounded
 from chiplog.output_file import write_text
@@ -73,19 +74,6 @@ def fits_from_json(members: Mapping[str, object], *, source: str = "model") -> t
     if schema != SCHEMA:
         raise fields.wrong("schema", f"is {schema[:40]!r}; this chiplog reads {SCHEMA!r}")
     return tuple(_fit_from_json(child) for child in fields.objects("fits"))
-
-
-def change_to_json(change: Change) -> dict[str, object]:
-    """One protocol change, as in fits and in the schema chiplog.changes/1."""
-    return {
-        "last_before_bytes": int(change.last_before_bytes),
-        "first_after_bytes": int(change.first_after_bytes),
-        "kind": change.kind,
-        "relative_jump": _plain(change.relative_jump),
-        "seen_in": list(change.seen_in),
-        "crossing_bytes": _plain(change.crossing_bytes),
-        "crossing_measured": None if change.crossing_bytes is None else change.is_crossing_measured,
-    }
 
 
 def _plain(value: float | None) -> float | None:

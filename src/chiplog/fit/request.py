@@ -10,8 +10,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from chiplog.changes.change import Change
 from chiplog.fit.quantities.measured import REPLICATES
-from chiplog.fit.result import Change, Fit
+from chiplog.fit.result import Fit
 
 Boundaries = Sequence[Change] | Sequence[int] | Literal["auto"] | None
 """Protocol changes, or the last size in bytes before each; "auto" finds them, None means one protocol."""

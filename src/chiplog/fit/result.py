@@ -8,10 +8,14 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
+
+from chiplog.changes.change import Change
+from chiplog.dataset.series import Series
 
 
 @dataclass(frozen=True)
@@ -29,28 +33,6 @@ class Parameter:
     unit: str
     identified: bool
     reason: str | None = None
-
-
-@dataclass(frozen=True)
-class Change:
-    """A protocol change: it lies above `last_before_bytes` and at or below `first_after_bytes`."""
-
-    last_before_bytes: int
-    first_after_bytes: int
-    kind: str
-    """`jump`, `slope` or `both`."""
-    relative_jump: float | None = None
-    """(after - before) / before at the change, of the series that shows it best."""
-    seen_in: tuple[str, ...] = ()
-    """The series that show it, e.g. ("gap", "o_s")."""
-    crossing_bytes: float | None = None
-    """Where the lines of the two protocols cross, i.e. where the switch should be; None if they never do."""
-
-    @property
-    def is_crossing_measured(self) -> bool:
-        """Whether both lines were measured where they cross: else one of them is extrapolated beyond the switch."""
-        crossing = self.crossing_bytes
-        return crossing is not None and self.last_before_bytes <= crossing <= self.first_after_bytes
 
 
 FREE = "free"
@@ -191,3 +173,13 @@ class Fit:
     """What shows that the machine was busy with other programs while it measured, in a few words; else None."""
     other_state_bytes: tuple[int, ...] = ()
     """Sizes that were measured while the machine was in another state: drawn, but neither fitted nor predicted from."""
+
+
+def cost_of(all_series: Sequence[Series], used: Iterable[int]) -> Cost:
+    """Messages, bytes and seconds of exactly the series with the indices `used`, warm-up included."""
+    chosen = [all_series[index] for index in used]
+    return Cost(
+        sum(series.messages for series in chosen),
+        sum(series.bytes_sent for series in chosen),
+        sum(series.elapsed_seconds for series in chosen),
+    )

@@ -8,15 +8,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from chiplog.changes.change import Change
+from chiplog.changes.find import find_changes
 from chiplog.compare.judged import default_models
 from chiplog.compare.models import judge_models
 from chiplog.compare.postings import compare_postings
 from chiplog.compare.result import ModelRow
 from chiplog.dataset.series import Dataset
-from chiplog.fit.changes import find_changes
 from chiplog.fit.fitting import fit_all, models_for
 from chiplog.fit.request import FitRequest, LeftOut
-from chiplog.fit.result import Change, Fit
+from chiplog.fit.result import Fit
 from chiplog.jobs.placement import placement_of
 from chiplog.report.input import ReportedChanges, TargetReport
 

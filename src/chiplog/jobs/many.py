@@ -11,19 +11,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from chiplog.counts import MOST_RANKS, within
-from chiplog.dataset.operations import ATOMIC_BYTES, INLINE, LIST, NORMAL
+from chiplog.dataset.operations import ATOMIC_BYTES, NORMAL, SEND
 from chiplog.dataset.run_file import read_run
 from chiplog.dataset.series import Dataset
 from chiplog.errors import ChiplogError
 from chiplog.jobs.measure import SIMULATED, measure
-from chiplog.measure.deadline import OutOfTime
+from chiplog.measure.known_transports import CAPABILITIES, POSTING_CAPABILITIES
 from chiplog.measure.launchers import usable_cores
-from chiplog.measure.limits import Limits
 from chiplog.measure.start import Start, transport_of
+from chiplog.measure.time_budget import Limits, OutOfTime
 from chiplog.plan import PlanOptions, make_plan
 from chiplog.plan.assessment import ONE_TO_MANY, PAIRS
 
 if TYPE_CHECKING:
+    from chiplog.fit.request import LeftOut
     from chiplog.report.input import TargetReport
 
 CLASSIC_SIZES = (1, 8192)
@@ -37,14 +38,6 @@ BYTES = 400_000_000
 """For each of the two; the largest sizes of pairs are left out where more would be sent."""
 LEAST_LARGEST_BYTES = 64 * 1024
 VISITS = 2
-NEEDED = {
-    "rdma-write": "remote_write",
-    "rdma-write-immediate": "write_with_immediate",
-    "rdma-read": "remote_read",
-    "atomic": "atomics",
-}
-POSTED = {INLINE: "inline_send", LIST: "list_posting"}
-"""The capability that each operation and each posting needs, beside send and normal."""
 LEAST_SECONDS = 0.5
 MARGIN = 1.5
 """By how much longer a part with many processes may take than what two ranks took."""
@@ -95,32 +88,25 @@ def with_many(
 
     The run files are `stem`-one_to_many.jsonl and `stem`-pairs.jsonl in `directory`.
     """
-    from chiplog.fit.request import LeftOut
-
     ranks = ranks_of(report.dataset.header, options.ranks, launched=start.launcher is not None)
     runs = _ManyRuns(report, options, directory / stem, start, took_seconds, ranks)
     one_to_many = pairs = None
     with suppress(OutOfTime):
         one_to_many = runs.measured(ONE_TO_MANY)
         pairs = runs.measured(PAIRS)
-    missing = [
-        LeftOut(
-            model,
-            None,
-            f"the budget was over before {what} could be measured; more of --budget shows it",
-        )
-        for model, what, run in (
-            ("logfp", "one process to many", one_to_many),
-            ("max-rate", "many pairs of processes", pairs),
-        )
-        if run is None
-    ]
-    return replace(
-        report,
-        one_to_many=one_to_many,
-        pairs=pairs,
-        left_out=(*report.left_out, *missing),
-    )
+    left_out = list(report.left_out)
+    if one_to_many is None:
+        left_out.append(_no_time("logfp", "one process to many"))
+    if pairs is None:
+        left_out.append(_no_time("max-rate", "many pairs of processes"))
+    return replace(report, one_to_many=one_to_many, pairs=pairs, left_out=tuple(left_out))
+
+
+def _no_time(model: str, what: str) -> LeftOut:
+    from chiplog.fit.request import LeftOut
+
+    reason = f"the budget was over before {what} could be measured; more of --budget shows it"
+    return LeftOut(model, None, reason)
 
 
 @dataclass(frozen=True)
@@ -150,7 +136,6 @@ class _ManyRuns:
                 target,
                 path,
                 plan,
-                ranks=self.ranks,
                 refine=False,
                 limits=self._limits(pattern),
                 start=self.start,
@@ -185,8 +170,8 @@ def in_all_ways(plan: PlanOptions, header: Mapping[str, object]) -> PlanOptions:
     return replace(
         plan,
         sizes=sizes,
-        operations=("send", *(name for name, flag in NEEDED.items() if flag in has)),
-        postings=(NORMAL, *(name for name, flag in POSTED.items() if flag in has)),
+        operations=(SEND, *(n for n, flag in CAPABILITIES.items() if n != SEND and flag in has)),
+        postings=(NORMAL, *(name for name, flag in POSTING_CAPABILITIES.items() if flag in has)),
     )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 import time
 from collections.abc import Mapping, Sequence
@@ -10,12 +9,12 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from chiplog.measure.deadline import latest_end, slowness
-from chiplog.measure.limits import NO_LIMITS, Limits, within
 from chiplog.measure.measuring import Decider, FollowUp, MeasuredRun
 from chiplog.measure.measuring import measure as measure_plan
 from chiplog.measure.progress import ProgressBar
+from chiplog.measure.recorder import RunConditions
 from chiplog.measure.start import Start, launch_of, transport_of
+from chiplog.measure.time_budget import NO_LIMITS, Limits, latest_end, slowness, within
 from chiplog.plan import PlanOptions
 from chiplog.plan.plan import MAX_SAMPLES, MIN_SAMPLES
 from chiplog.plan.request import Request, SeriesRequest, StopRule
@@ -59,33 +58,24 @@ def measure(
     out: str | os.PathLike[str],
     options: PlanOptions,
     *,
-    ranks: int = 2,
     start: Start = FORKED,
     refine: bool = True,
     resume: bool = False,
-    strict: bool = False,
     limits: Limits | None = None,
-    stop: float | None = None,
     progress: ProgressBar | None = None,
 ) -> MeasuredRun:
     """Measure `target` by the plan that `options` make and write the run file `out`.
 
-    Without `limits`, the budget of `options` bounds everything, later starts of the ranks as well; but not on
-    `sim`, where the same seed gives the same samples however busy the machine is. What still runs at the time `stop` of
-    `time.monotonic` is stopped; by default that is when a command that begins now should be over. `refine` asks for
-    more points around each protocol change until its size is known to the byte. `progress` shows what happens
-    meanwhile, by default a bar. See `chiplog.measure.measuring.measure` for `resume`, `strict`, `limits` and what is
-    raised, and `chiplog.measure.start` for how `ranks` ranks are started.
+    Without `limits`, the budget of `options` bounds everything, as of a command that begins now (`budget_limits`).
+    `refine` asks for more points around each protocol change until its size is known to the byte. `progress` shows what
+    happens meanwhile, by default a bar. See `chiplog.measure.measuring.measure` for `resume` and what is raised, and
+    `chiplog.measure.start` for how the ranks are started.
     """
-    budget = options.budget_seconds
     if limits is None:
-        last = time_to_stop(target, budget, time.monotonic()) if stop is None else stop
-        limits = NO_LIMITS
-        if budget and math.isfinite(last):
-            limits = within(budget, last, slowness())
+        limits = budget_limits(target, options.budget_seconds, time.monotonic())
     launch = launch_of(
         target,
-        ranks,
+        options.ranks,
         start,
         seed=options.seed,
         placements=options.placements,
@@ -97,22 +87,21 @@ def measure(
             options,
             out,
             launch,
-            resume=resume,
-            strict=strict,
+            conditions=RunConditions(resume, watcher, limits),
             follow_ups=partial(follow_ups, refine=refine, limits=limits),
-            watcher=watcher,
-            limits=limits,
         )
 
 
-def time_to_stop(target: str, budget: float | None, began: float) -> float:
-    """When what still runs is stopped, of a command that began at a time of `time.monotonic`.
+def budget_limits(target: str, budget: float | None, began: float) -> Limits:
+    """The limits of a command that began at a time of `time.monotonic`: later starts of the ranks count as well.
 
-    Infinite without a budget, and on `sim`.
+    What still runs when the command should be over is stopped. There are no limits without a budget, and on `sim`,
+    where the same seed gives the same samples however busy the machine is.
     """
-    if budget is None or transport_of(target) == SIMULATED:
-        return math.inf
-    return latest_end(began, budget, slowness())
+    if not budget or transport_of(target) == SIMULATED:
+        return NO_LIMITS
+    slow = slowness()
+    return within(budget, latest_end(began, budget, slow), slow)
 
 
 def follow_ups(
@@ -125,9 +114,7 @@ def follow_ups(
     with several goes without them.
     """
     # NumPy and SciPy, which take longer to load than a point: the ranks have begun by now, or a launcher starts them.
-    from chiplog.measure.longer_delays import LongerDelays
-    from chiplog.measure.revisit import Revisit
-    from chiplog.measure.top_up import TopUp
+    from chiplog.measure.followups import LongerDelays, Revisit, TopUp
 
     chosen: list[FollowUp] = [
         LongerDelays(options, limits),

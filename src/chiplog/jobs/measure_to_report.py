@@ -7,7 +7,7 @@ import os
 import re
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,10 +19,9 @@ from chiplog.jobs import defaults
 from chiplog.jobs.folders import new_folder, show_latest
 from chiplog.jobs.many import ManyOptions, all_within, check_ranks, with_many
 from chiplog.jobs.measure import SIMULATED, measure
-from chiplog.measure.deadline import OutOfTime, deadline, latest_end, slowness
-from chiplog.measure.limits import REFINEMENT_SHARE
 from chiplog.measure.mpis import find_mpis
 from chiplog.measure.start import Start, transport_of
+from chiplog.measure.time_budget import REFINEMENT_SHARE, OutOfTime, deadline, latest_end, slowness
 from chiplog.plan import PlanOptions, parse_sizes
 from chiplog.plan.assessment import ALL_METHODS
 
@@ -65,20 +64,24 @@ def default_targets() -> tuple[str, ...]:
     return ("shm", "tcp", "mpi") if has_mpi else ("shm", "tcp")
 
 
-def run(
-    targets: Sequence[str] = (),
-    out: str | os.PathLike[str] = "report",
-    *,
-    budget: float = defaults.BUDGET_SECONDS,
-    sizes: str = defaults.SIZES,
-    ranks: int | None = None,
-    launcher: str | None = None,
-    mpi: str | None = None,
-    rendezvous: str | None = None,
-    seed: int = 1,
-    command: Sequence[str] = (),
-    began: float | None = None,
-) -> RunResult:
+@dataclass(frozen=True)
+class RunRequest:
+    """What is measured, for how long and on which ranks, and where the report goes; see `run`."""
+
+    targets: Sequence[str] = ()
+    out: str | os.PathLike[str] = "report"
+    budget: float = defaults.BUDGET_SECONDS
+    sizes: str = defaults.SIZES
+    ranks: int | None = None
+    launcher: str | None = None
+    mpi: str | None = None
+    rendezvous: str | None = None
+    seed: int = 1
+    command: Sequence[str] = ()
+    began: float = field(default_factory=time.monotonic)
+
+
+def run(request: RunRequest) -> RunResult:
     """Measure every target, fit every model by every method, compare them and write the report into `out`.
 
     Each target is assessed between two ranks, then measured with `ranks` ranks: one process to many, and k pairs at
@@ -93,24 +96,24 @@ def run(
 
     Raises UsageError where an option can't be met, RunFailed where nothing can be written.
     """
-    began = time.monotonic() if began is None else began
-    check_ranks(ranks)
-    chosen = tuple(dict.fromkeys(targets)) or default_targets()
+    check_ranks(request.ranks)
+    chosen = tuple(dict.fromkeys(request.targets)) or default_targets()
     for target in chosen:
         # what can't be is refused before anything is measured
-        _options(target, sizes, LEAST_MEASURING_SECONDS, seed)
-    start = Start(launcher, mpi, rendezvous)
-    whole = _WholeRun(chosen, budget, sizes, ranks, seed, start, began)
-    folder = new_folder(Path(out))
+        _options(target, request, LEAST_MEASURING_SECONDS)
+    whole = _WholeRun(request, chosen)
+    out = Path(request.out)
+    folder = new_folder(out)
     reports, too_late = whole.measure(folder)
-    show_latest(Path(out), folder)
-    over = f"the budget of {budget:g} s was over before"
-    kept = _kept_samples(Path(out))
+    show_latest(out, folder)
+    over = f"the budget of {request.budget:g} s was over before"
+    kept = _kept_samples(out)
     if not reports:
         raise RunFailed(f"{over} {' and '.join(too_late)} could be analysed: {kept}.")
     from chiplog.jobs.report import report_input
 
-    report = report_input(reports, command=command, seconds=time.monotonic() - began)
+    seconds = time.monotonic() - request.began
+    report = report_input(reports, command=request.command, seconds=seconds)
     failures = [
         f"{part.name}: {part.failure}" for target in reports for part in target.runs if part.failure
     ]
@@ -121,52 +124,48 @@ def run(
             files = _write(report, folder)
     except OutOfTime:
         failures.append(f"{folder}: {over} the report was written: {kept}.")
-    return RunResult(report, Path(out), files, tuple(failures))
+    return RunResult(report, out, files, tuple(failures))
 
 
 @dataclass(frozen=True)
 class _WholeRun:
-    """What was asked of a run; `began` is a time of `time.monotonic`."""
+    """What was asked of a run, and the targets that this means."""
 
+    request: RunRequest
     targets: Sequence[str]
-    budget: float
-    sizes: str
-    ranks: int | None
-    seed: int
-    start: Start
-    began: float
 
     @cached_property
     def time_left(self) -> _TimeLeft:
         """Of the whole run."""
-        return _TimeLeft(self.began, self.budget, len(self.targets), slowness())
+        return _TimeLeft(self.request.began, self.request.budget, len(self.targets), slowness())
 
     @property
     def end(self) -> float:
         """When writing the report is stopped; infinite where the budget does not end what runs on a target."""
-        is_bounded = all(_is_bounded(target, self.ranks) for target in self.targets)
+        is_bounded = all(_is_bounded(target, self.request.ranks) for target in self.targets)
         return self.time_left.last_moment(0) if is_bounded else math.inf
 
     def measure(self, folder: Path) -> tuple[list[TargetReport], list[str]]:
         """The reports of the targets, and the targets that the budget was over for."""
-        time_left = self.time_left
+        time_left, request = self.time_left, self.request
+        start = Start(request.launcher, request.mpi, request.rendezvous)
         reports: list[TargetReport] = []
         too_late: list[str] = []
         for number, target in enumerate(self.targets):
             later = len(self.targets) - number - 1
             seconds = time_left.for_measuring(later + 1)
-            is_bounded = _is_bounded(target, self.ranks)
-            options = _options(target, self.sizes, (1.0 - MANY_SHARE) * seconds, self.seed)
+            is_bounded = _is_bounded(target, request.ranks)
+            options = _options(target, request, (1.0 - MANY_SHARE) * seconds)
             many = ManyOptions(
-                self.ranks,
+                request.ranks,
                 MANY_SHARE * seconds,
-                parse_sizes(self.sizes),
-                self.seed,
-                self.began + self.budget + GRACE_SECONDS if is_bounded else math.inf,
+                parse_sizes(request.sizes),
+                request.seed,
+                request.began + request.budget + GRACE_SECONDS if is_bounded else math.inf,
             )
             try:
                 with deadline(time_left.last_moment(later) if is_bounded else math.inf):
-                    reports.append(_target(target, options, many, folder, time_left, self.start))
+                    reports.append(_target(target, options, many, folder, time_left, start))
             except OutOfTime:
                 too_late.append(target)
         return reports, too_late
@@ -179,15 +178,15 @@ def _kept_samples(out: Path) -> str:
     return "nothing was measured; give it more of --budget"
 
 
-def _options(target: str, sizes: str, seconds: float, seed: int) -> PlanOptions:
+def _options(target: str, request: RunRequest, seconds: float) -> PlanOptions:
     """The plan of a target that may be measured for so long, what is measured again around changes included."""
     return PlanOptions(
         transport=transport_of(target),
         patterns=ALL_METHODS,
-        sizes=parse_sizes(sizes),
+        sizes=parse_sizes(request.sizes),
         visits=VISITS,
         launches=LAUNCHES,
-        seed=seed,
+        seed=request.seed,
         budget_seconds=(1.0 - REFINEMENT_SHARE) * seconds,
         budget_bytes=BYTES,
         large_visits=LARGE_VISITS,

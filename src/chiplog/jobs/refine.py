@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from chiplog.changes.ask.refine import Refiner
+from chiplog.changes.decide.stored import before_follow_ups, to_stored
+from chiplog.changes.find import find_changes
+from chiplog.changes.result import ChangesResult
 from chiplog.dataset.operations import NORMAL
 from chiplog.dataset.series import Dataset
-from chiplog.fit.changes import ChangesResult, Refiner, find_changes
-from chiplog.fit.changes.decide.stored import before_follow_ups, to_stored
 from chiplog.plan import Request
 
 

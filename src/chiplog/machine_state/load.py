@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from chiplog.dataset.oversubscription import header_list, is_in_virtual_time
+from chiplog.dataset.disturbance import header_list, is_in_virtual_time
 from chiplog.dataset.series import Dataset, Series
 
 OTHER_PROGRAMS = "other programs are running"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import platform
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +32,11 @@ class DoctorFact:
 def examine() -> tuple[DoctorFact, ...]:
     """Clock, machine, transports and MPIs of this host. What can't be found out is a fact, too."""
     return tuple(_facts())
+
+
+def facts_to_json(facts: Sequence[DoctorFact]) -> dict[str, Any]:
+    """The facts for scripts."""
+    return {"schema": "chiplog.doctor/1", "facts": [asdict(fact) for fact in facts]}
 
 
 def _facts() -> Iterator[DoctorFact]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, replace
 from typing import Any
 
-from chiplog.dataset.oversubscription import oversubscription
+from chiplog.dataset.disturbance import oversubscription
 from chiplog.measure.c_library import c_library
 from chiplog.plan import PlanOptions, Request
 from chiplog.plan.patterns import find_pattern

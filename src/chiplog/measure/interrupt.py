@@ -1,6 +1,6 @@
 """Interruptions that arrive only where they do no harm: while waiting for the probe, not while writing a record.
 
-A deadline's signal (`chiplog.measure.deadline`) is one of them.
+A deadline's signal (`chiplog.measure.time_budget`) is one of them.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from types import FrameType, TracebackType
 from typing import Any
 
-from chiplog.measure.deadline import OutOfTime
+from chiplog.measure.time_budget import OutOfTime
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 

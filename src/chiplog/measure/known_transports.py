@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from chiplog.dataset.operations import INLINE, LIST, NORMAL
+from chiplog.dataset.operations import INLINE, LIST, NORMAL, SEND
 from chiplog.measure.inquiry import TransportFacts, all_transports
 
 CAPABILITIES: Mapping[str, str] = {
-    "send": "two_sided",
+    SEND: "two_sided",
     "rdma-write": "remote_write",
     "rdma-write-immediate": "write_with_immediate",
     "rdma-read": "remote_read",
@@ -22,7 +22,7 @@ MPI_SUMMARY = (
     "an MPI of this machine: messages and, as mpi:rma, one-sided operations; its probe is built at first use, or by "
     "chiplog probe build --mpi mpicxx"
 )
-MPI_OPERATIONS = ("send", "rdma-write", "rdma-read", "atomic")
+MPI_OPERATIONS = (SEND, "rdma-write", "rdma-read", "atomic")
 """The one-sided ones as mpi:rma."""
 
 

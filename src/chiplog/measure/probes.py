@@ -10,6 +10,7 @@ import sys
 import sysconfig
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from chiplog import __version__
@@ -144,7 +145,8 @@ def build_probe(
     key = _key(mpi, flags, sources)
     directory = cache_dir or cache_directory()
     final = directory / key
-    built = _read_manifest(final / MANIFEST_NAME, directory)
+    in_cache = partial(_read_manifest, final / MANIFEST_NAME, directory)
+    built = in_cache()
     if built is not None:
         return built
     tell = progress or (lambda _: None)
@@ -157,11 +159,9 @@ def build_probe(
         objects = compilation.compile(files, jobs, _optimisation(sources))
         compilation.link(objects, ["-pthread"], PROBE_NAME)
         _write_manifest(scratch, key, mpi, flags)
-        publish(
-            scratch, final, lambda: _read_manifest(final / MANIFEST_NAME, directory) is not None
-        )
+        publish(scratch, final, lambda: in_cache() is not None)
         log.unlink(missing_ok=True)
-    published = _read_manifest(final / MANIFEST_NAME, directory)
+    published = in_cache()
     if published is None:
         raise RunFailed(f"the probe just built in {final} can't be read back.")
     return published

@@ -303,6 +303,10 @@ _UNANSWERED = re.compile(r"chiplog-probe: (rank \d+: rank \d+ has not answered w
 _OWN_WORDS = re.compile(r"chiplog-probe: (rank \d+: )?(.+)")
 
 
+Launch = Callable[[int], Session]
+"""Starts the probe for the launch of that number."""
+
+
 def _signal_of(code: int | None) -> str | None:
     """The name of the signal that ended a process, or one below a launcher or a shell (128 + its number)."""
     number = -code if code is not None and code < 0 else (code or 0) - 128

@@ -12,11 +12,10 @@ from chiplog import __version__
 from chiplog.counts import MOST_RANKS, within
 from chiplog.errors import UsageError
 from chiplog.measure.launchers import explain_start, launch_command
-from chiplog.measure.measuring import Launch
 from chiplog.measure.meeting import forwarding, meeting_at
 from chiplog.measure.mpis import first_mpi
 from chiplog.measure.probes import BuiltProbe, base_probe, build_probe
-from chiplog.measure.session import MARGIN_SECONDS, Session
+from chiplog.measure.session import MARGIN_SECONDS, Launch, Session
 from chiplog.plan.plan import PLACEMENTS
 from chiplog.quoting import for_terminal
 

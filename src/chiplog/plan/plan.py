@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
 from itertools import product
+from typing import Any
 
 from chiplog.counts import MOST, MOST_RANKS, refuse_more, seed_within, within
 from chiplog.dataset.operations import (
@@ -160,6 +161,33 @@ class Plan:
     def requests(self) -> tuple[Request, ...]:
         """The requests of all launches."""
         return tuple(request for launch in self.launches for request in launch)
+
+    def to_json(self, target: str) -> dict[str, Any]:
+        """The plan of `target` for scripts, with its predicted cost; bytes count both directions, warm-up included."""
+        return {
+            "schema": "chiplog.plan/1",
+            "target": target,
+            "options": self.options.to_json(),
+            "records": len(self.requests),
+            "predicted": {
+                "seconds": self.predicted.seconds,
+                "messages": self.predicted.messages,
+                "bytes": self.predicted.bytes,
+            },
+            "points": [
+                {
+                    "id": request.id,
+                    "visit": request.visit,
+                    "message_bytes": request.series[0].message_bytes,
+                    "purpose": request.tag["purpose"],
+                    "series": [
+                        f"{series.pattern}({series.train},{series.delay_ns})"
+                        for series in request.series
+                    ],
+                }
+                for request in self.requests
+            ],
+        }
 
 
 @lru_cache(maxsize=4)

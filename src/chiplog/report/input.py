@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from chiplog.changes.change import Change
 from chiplog.compare.postings import PostingPoint
 from chiplog.compare.result import ModelRow
 from chiplog.dataset.series import Dataset
 from chiplog.fit.request import LeftOut
-from chiplog.fit.result import Change, Cost, Fit
+from chiplog.fit.result import Cost, Fit
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from chiplog.dataset.oversubscription import oversubscription
+from chiplog.dataset.disturbance import oversubscription
 from chiplog.fit.result import Curve, Fit
 from chiplog.report.document import Block, Paragraph, Span, Style, bad, line
 from chiplog.report.header import number

@@ -10,10 +10,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from chiplog.changes.change import Change
 from chiplog.compare.best import best_row
 from chiplog.dataset.series import Dataset, Series
-from chiplog.fit.predictions.tables import has_tables
-from chiplog.fit.result import Change, Curve, Fit
+from chiplog.fit.predictions.predictor import has_tables
+from chiplog.fit.result import Curve, Fit
 from chiplog.fit.verdict import cause_text, rejection
 from chiplog.models.registry import find_model
 from chiplog.report.input import TargetReport

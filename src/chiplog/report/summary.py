@@ -7,8 +7,9 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
-from chiplog.dataset.oversubscription import oversubscription
-from chiplog.fit.result import Change, Fit, Parameter
+from chiplog.changes.change import Change
+from chiplog.dataset.disturbance import oversubscription
+from chiplog.fit.result import Fit, Parameter
 from chiplog.report import format
 from chiplog.report.document import text_of
 from chiplog.report.header import members, text

@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from chiplog.dataset.run_file import read_run
-from chiplog.measure.limits import NO_LIMITS, within
 from chiplog.measure.progress import ProgressBar
 from chiplog.measure.session import MARGIN_SECONDS
 from chiplog.measure.start import Start, launch_of
+from chiplog.measure.time_budget import NO_LIMITS, within
 from chiplog.outside import as_integer
 from chiplog.survey.lost import LostNode, NodeLost, file_without, launcher_without, lost_node
 from chiplog.survey.measurement import SurveyConditions, measure_sweep
@@ -137,10 +137,14 @@ def _measured_by(
     def measure(part: _SweepPart) -> Dataset:
         launch = launch_of(target, part.options.ranks, part.start, seed=options.seed)
         margin_seconds = MARGIN_SECONDS + MARGIN_IN_TIME_LIMITS * start.time_limit
-        given = part.resume, part.start.ranks_are_given
         with ProgressBar(target) as watcher:
             conditions = SurveyConditions(
-                *given, declared.leaves_of, watcher, limits, margin_seconds
+                part.resume,
+                watcher,
+                limits,
+                part.start.ranks_are_given,
+                declared.leaves_of,
+                margin_seconds,
             )
             return measure_sweep(target, part.options, part.path, launch, conditions)
 

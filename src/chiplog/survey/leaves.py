@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from scipy.sparse.csgraph import connected_components
 
-from chiplog.dataset.oversubscription import header_list, is_in_virtual_time
+from chiplog.dataset.disturbance import header_list, is_in_virtual_time
 from chiplog.statistics import MAD_TO_DEVIATION
 from chiplog.survey.nodes import node_names
 from chiplog.survey.plan import stored_leaves

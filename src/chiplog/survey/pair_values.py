@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from chiplog.dataset.oversubscription import header_list
+from chiplog.dataset.disturbance import header_list
 from chiplog.survey.nodes import node_names
 from chiplog.survey.plan import AGAIN, ALONE, PAIRS_AGAIN, UPLINK
 from chiplog.survey.robust import group_medians

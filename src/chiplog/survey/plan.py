@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Final
+from typing import Any, Final
 
 from chiplog.counts import MOST, MOST_RANKS, seed_within, within
 from chiplog.errors import CorruptFile, UsageError
@@ -196,6 +196,20 @@ class Sweep:
     def all_pairs(self) -> int:
         """Returns how many pairs there are."""
         return self.options.ranks * (self.options.ranks - 1) // 2
+
+    def to_json(self, target: str) -> dict[str, Any]:
+        """Returns the plan of a survey of `target` for scripts."""
+        return {
+            "schema": "chiplog.survey-plan/1",
+            "target": target,
+            "options": self.options.to_json(),
+            "ranks": self.options.ranks,
+            "rounds": len(self.rounds),
+            "pairs": self.pairs,
+            "pairs_in_all": self.all_pairs,
+            "records": len(self.requests),
+            "predicted": {"seconds": self.seconds},
+        }
 
 
 def make_sweep(options: SurveyOptions) -> Sweep:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -54,14 +54,7 @@ class Spread:
             "quartile_25": first,
             "median": median,
             "quartile_75": third,
-            "slowest": [
-                {
-                    "client": pair_value.client,
-                    "server": pair_value.server,
-                    "value": pair_value.value,
-                }
-                for pair_value in self.slowest
-            ],
+            "slowest": [asdict(pair_value) for pair_value in self.slowest],
         }
 
 

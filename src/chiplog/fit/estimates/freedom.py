@@ -16,10 +16,11 @@ import numpy as np
 
 from chiplog.fit.estimates.job import SegmentEstimates
 from chiplog.fit.estimates.parameters import Estimate, Estimates, identified, is_fixed
-from chiplog.fit.quantities.methods.quantities import MethodQuantities
+from chiplog.fit.quantities.by_method import MethodQuantities
 from chiplog.fit.quantities.quantity import Quantity
-from chiplog.fit.quantities.value_intervals import FEWEST_SAMPLES, student_factor
+from chiplog.fit.quantities.value_intervals import student_factor
 from chiplog.fit.regimes.partition import GAP, HALF, RECEIVE, SEND, Partition
+from chiplog.statistics import FEWEST_SAMPLES
 
 LINE_PARAMETERS = 2
 NO_INTERVAL = "no interval: "

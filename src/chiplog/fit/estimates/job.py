@@ -13,21 +13,49 @@ A line per protocol through the half round trips would be:
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
+from chiplog.changes.change import Change
 from chiplog.errors import UsageError
 from chiplog.fit.estimates.parameters import Estimates
-from chiplog.fit.estimates.unlike import without_unlike
+from chiplog.fit.quantities.by_method import MethodQuantities
 from chiplog.fit.quantities.measured import MeasuredSeries
-from chiplog.fit.quantities.methods.quantities import MethodQuantities
 from chiplog.fit.regimes import Partition, Range, partition
 from chiplog.fit.regimes.of_quantities import RegimeLines
-from chiplog.fit.result import Change
 from chiplog.models.protocol import Model
+
+MIN_SIZES = 5
+"""Given: sizes of a segment that must be left."""
+MIN_SHARE = 0.25
+"""Given: share of a segment's sizes that must be left."""
+MAX_FACTOR = 2
+"""Given: between a segment's first size and the first one left, and between the last ones."""
+
+
+def without_unlike(
+    quantities: MethodQuantities, ranges: Sequence[tuple[int, int]], unlike: frozenset[int]
+) -> MethodQuantities:
+    """The quantities without the `unlike` sizes of those `ranges` (first and last bytes) that keep enough others."""
+    sizes = quantities.half_round_trip.message_bytes
+    left_out: set[int] = set()
+    for first, last in ranges:
+        range_sizes = sizes[(sizes >= first) & (sizes <= last)]
+        of_range = unlike.intersection(range_sizes.tolist())
+        if of_range and _enough(np.setdiff1d(range_sizes, list(of_range)), range_sizes):
+            left_out |= of_range
+    return quantities.without(left_out) if left_out else quantities
+
+
+def _enough(kept: NDArray[np.int64], sizes: NDArray[np.int64]) -> bool:
+    if kept.size < max(MIN_SIZES, MIN_SHARE * sizes.size):
+        return False
+    return bool(kept[0] <= MAX_FACTOR * sizes[0] and sizes[-1] <= MAX_FACTOR * kept[-1])
+
 
 NO_ROUND_TRIPS = "the run lacks round trips (prtt or ping_pong)."
 

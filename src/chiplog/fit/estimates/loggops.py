@@ -34,7 +34,7 @@ from chiplog.fit.estimates.job import Job, SegmentEstimates
 from chiplog.fit.estimates.loggp import gap_of, least_gap, steepest
 from chiplog.fit.estimates.overheads import OverheadLines, overhead_estimates
 from chiplog.fit.estimates.parameters import Estimate, Estimates, identified, interval, unidentified
-from chiplog.fit.quantities.methods.quantities import MethodQuantities
+from chiplog.fit.quantities.by_method import MethodQuantities
 from chiplog.fit.regimes.line import RegimeLine
 from chiplog.fit.regimes.of_quantities import RegimeLines
 from chiplog.fit.regimes.partition import GAP, RECEIVE, SEND, Range

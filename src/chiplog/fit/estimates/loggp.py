@@ -31,7 +31,7 @@ from chiplog.fit.estimates.parameters import (
     interval,
     unidentified,
 )
-from chiplog.fit.quantities.methods.quantities import MethodQuantities
+from chiplog.fit.quantities.by_method import MethodQuantities
 from chiplog.fit.regimes.line import RegimeLine
 from chiplog.fit.regimes.of_quantities import RegimeLines
 from chiplog.fit.regimes.partition import GAP, RECEIVE, SEND

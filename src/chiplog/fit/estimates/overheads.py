@@ -20,7 +20,7 @@ from chiplog.fit.estimates.parameters import (
     interval,
     unidentified,
 )
-from chiplog.fit.quantities.methods.quantities import MethodQuantities
+from chiplog.fit.quantities.by_method import MethodQuantities
 from chiplog.fit.quantities.quantity import Quantity
 from chiplog.fit.quantities.value_intervals import intervals
 from chiplog.fit.regimes.line import RegimeLine

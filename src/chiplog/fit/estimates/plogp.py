@@ -8,7 +8,7 @@ from chiplog.errors import UsageError
 from chiplog.fit.estimates.freedom import few_samples, without_interval
 from chiplog.fit.estimates.job import Job, SegmentEstimates
 from chiplog.fit.estimates.parameters import Estimate, Estimates, identified, interval, unidentified
-from chiplog.fit.quantities.methods.quantities import MethodQuantities
+from chiplog.fit.quantities.by_method import MethodQuantities
 from chiplog.fit.quantities.quantity import Quantity
 from chiplog.fit.regimes import whole
 from chiplog.fit.text import seconds_text

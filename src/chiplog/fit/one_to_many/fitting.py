@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from chiplog.dataset.series import Dataset
 from chiplog.fit.caution import bad_fit
-from chiplog.fit.cost import cost_of
 from chiplog.fit.estimates.parameters import Estimate
-from chiplog.fit.one_to_many.latencies import latency_curves
 from chiplog.fit.one_to_many.observed import (
     ObservedToMany,
     OverPeers,
@@ -29,9 +28,11 @@ from chiplog.fit.predictions.predictor import (
     relative_errors,
     summarise,
 )
+from chiplog.fit.quantities.by_method import ONE_TO_MANY
 from chiplog.fit.quantities.measured import MeasuredSeries
-from chiplog.fit.quantities.methods.names import ONE_TO_MANY
-from chiplog.fit.result import NOT_JUDGED, Curve, Fit, Segment
+from chiplog.fit.quantities.quantity import Quantity
+from chiplog.fit.result import NOT_JUDGED, Curve, Fit, Segment, cost_of
+from chiplog.models.lop_paper import latency, list_latency
 from chiplog.models.protocol import Model, points
 from chiplog.plugins import load_reference
 
@@ -93,19 +94,11 @@ def fit_one_to_many(
     ]
     errors = [relative_errors(predict, _points(pattern, over_peers)) for over_peers in judged]
     error = summarise(*(np.concatenate(part) for part in zip(*errors, strict=True)))
-    latencies = [
-        curve
-        for observation in observed
-        if pattern == ROUND_TRIPS
-        for curve in latency_curves(model, observation, predict)
-    ]
-    shown = (_curve(kind, over, predict) for kind, over in _shown(model, observed, pattern))
-    return replace(
-        unjudged,
-        error=error,
-        curves=(*shown, *latencies),
-        warnings=(*warnings, *sentences, *bad_fit(error)),
-    )
+    curves = [_curve(kind, over, predict) for kind, over in _shown(model, observed, pattern)]
+    if pattern == ROUND_TRIPS:
+        curves += (c for over in observed for c in latency_curves(model, over, predict))
+    said = (*warnings, *sentences, *bad_fit(error))
+    return replace(unjudged, error=error, curves=tuple(curves), warnings=said)
 
 
 def _segments(
@@ -194,3 +187,57 @@ def _draws(estimates: Sequence[Mapping[str, Estimate]]) -> dict[str, NDArray[np.
         for symbol, estimate in segment_estimates.items()
         if estimate.draws.size
     }
+
+
+Array = NDArray[np.float64]
+_Derive = Callable[..., Array]
+
+LATENCIES: dict[str, _Derive] = {
+    "L_over_peers": latency,
+    "L_list_over_peers": list_latency,
+    "L_printed_over_peers": partial(latency, paper_literal=True),
+    "L_list_printed_over_peers": partial(list_latency, paper_literal=True),
+}
+"""The curves of latencies by their quantity."""
+
+
+def latency_curves(model: Model, observed: ObservedToMany, predict: Predictor) -> Iterator[Curve]:
+    """The latencies at every p of which round trip and post time were measured; none without o(1).
+
+    What a model without post times predicts is made with the measured ones.
+    """
+    totals, posts = observed.round_trips, observed.overheads
+    peers = np.intersect1d(totals.peers, posts.peers)
+    if 1 not in posts.peers or not peers.size:
+        return
+    p = peers.astype(np.float64)
+    of_trips, of_posts = np.isin(totals.peers, peers), np.isin(posts.peers, peers)
+    trips, overheads = _with_draws(totals.quantity)[of_trips], _with_draws(posts.quantity)
+    first, overheads = overheads[posts.peers == 1][0], overheads[of_posts]
+    size = observed.message_bytes
+    predicted_trips = predict(points("one_to_many", size, peers=peers)) / p
+    predicted_overheads, predicted_first = overheads[:, 0], first[0]
+    if "send_overhead" in model.patterns:
+        counts = np.concatenate(([1], peers))
+        of_model = predict(points("send_overhead", size, peers=counts)) / counts
+        predicted_overheads, predicted_first = of_model[1:], of_model[0]
+    samples = np.minimum(totals.quantity.samples[of_trips], posts.quantity.samples[of_posts])
+    for name, derive in LATENCIES.items():
+        table = derive(p[:, None], trips / p[:, None], overheads, first)
+        measured = Quantity(
+            name,
+            np.full(peers.shape, size, dtype=np.int64),
+            table[:, 0],
+            table[:, 1:].std(axis=1),
+            table[:, 1:],
+            totals.quantity.series | posts.quantity.series,
+            samples,
+            is_difference=True,
+        )
+        predicted = derive(p, predicted_trips, predicted_overheads, predicted_first)
+        yield replace(measured_curve(measured), predicted_seconds=predicted, peers=peers)
+
+
+def _with_draws(quantity: Quantity) -> Array:
+    """Value and draws side by side, shape (peers, 1 + draws)."""
+    return np.column_stack((quantity.value, quantity.draws))

@@ -26,11 +26,12 @@ from chiplog.fit.estimates.parameters import (
 from chiplog.fit.one_to_many.observed import ObservedToMany
 from chiplog.fit.one_to_many.profile import Array, Problem, Profile
 from chiplog.fit.one_to_many.profile import profile as profile_of_one_size
-from chiplog.fit.quantities.value_intervals import CONFIDENCE, TAILS
+from chiplog.fit.quantities.value_intervals import TAILS
 from chiplog.fit.regimes.line import RegimeLine, fit_line
 from chiplog.fit.result import Parameter
 from chiplog.fit.text import seconds_text
 from chiplog.models.protocol import Model
+from chiplog.statistics import CONFIDENCE
 
 FEWEST_PEERS = 4
 """L, g and f, and one value of p to tell them by."""

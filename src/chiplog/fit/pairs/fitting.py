@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -13,9 +14,7 @@ from numpy.typing import NDArray
 from chiplog.dataset.series import Dataset
 from chiplog.errors import UsageError
 from chiplog.fit.caution import bad_fit
-from chiplog.fit.cost import cost_of
 from chiplog.fit.estimates.parameters import Estimates
-from chiplog.fit.pairs.advice import advice
 from chiplog.fit.pairs.estimate import pair_estimates
 from chiplog.fit.pairs.protocols import FEWEST_SIZES, jumps, protocol_changes, protocol_limits
 from chiplog.fit.pairs.regimes import PairsRegimes, joint_regimes
@@ -28,11 +27,11 @@ from chiplog.fit.predictions.predictor import (
     relative_errors,
     summarise,
 )
+from chiplog.fit.quantities.by_method import EVERY_K
 from chiplog.fit.quantities.measured import MeasuredSeries
-from chiplog.fit.quantities.methods.names import EVERY_K
 from chiplog.fit.regimes.ranges import segment_ranges
-from chiplog.fit.result import NOT_JUDGED, Curve, Fit, Segment
-from chiplog.fit.text import sizes_text
+from chiplog.fit.result import NOT_JUDGED, Curve, Fit, Segment, cost_of
+from chiplog.fit.text import rate_text, sizes_text
 from chiplog.models.protocol import Model, points
 
 METHODS: Mapping[str, Callable[[NDArray[np.int64]], NDArray[np.bool_]]] = {
@@ -257,3 +256,42 @@ def _curves(measured: MeasuredSeries, predict: Predictor) -> tuple[Curve, ...]:
         predicted = predict(points("pairs", quantity.message_bytes, pairs=pairs)) / 2.0
         curves.append(replace(measured_curve(quantity), predicted_seconds=predicted))
     return tuple(curves)
+
+
+DOMINATED = 0.5
+"""Share of the longest message's time from which on the start-up, not a rate, is what counts."""
+
+
+def advice(model: Model, segment: Segment, table: PairTable) -> str | None:
+    """One sentence about the sizes of `segment`; None for a model that has no rate of the node, or from one k alone.
+
+    `table` holds the points of the segment.
+    """
+    if "R_N" not in segment.parameters or np.unique(table.pairs).size < 2:
+        return None
+    sizes = f"Messages of {sizes_text(segment.first_bytes, segment.last_bytes)}"
+    most = int(table.pairs.max())
+    theta = {
+        name: parameter.value
+        for name, parameter in segment.parameters.items()
+        if parameter.value is not None
+    }
+    longest = float(model.seconds(points("pairs", segment.last_bytes, pairs=most), theta)[0]) / 2.0
+    if theta.get("s0", 0.0) > DOMINATED * longest:
+        return (
+            f"{sizes}: start-up, not a rate, takes most of the time, up to {most} senders a node; fewer and longer "
+            "messages help."
+        )
+    if "R_N" not in theta:
+        return f"{sizes}: up to k = {most} every further sender helps; spread your off-node messages over all of them."
+    node = f"they reach the node's {rate_text(theta['R_N'])}"
+    if "k_sat" not in theta:
+        fewest = int(table.pairs.min())
+        return f"{sizes}: already with k = {fewest} {node}; more senders don't help."
+    enough = max(1, math.ceil(theta["k_sat"] - 1e-9))
+    if enough == 1:
+        return f"{sizes}: one sender is enough, more don't help: {node}."
+    return (
+        f"{sizes}: from k = {enough} on, more senders don't help ({node}); spread your off-node messages over "
+        f"{enough} processes of a node."
+    )

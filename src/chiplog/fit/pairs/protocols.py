@@ -19,10 +19,10 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from chiplog.changes.change import Change
 from chiplog.fit.pairs.faces import two_faces
 from chiplog.fit.pairs.solve import postal
 from chiplog.fit.pairs.table import Cells, Floats, PairTable, launch_medians
-from chiplog.fit.result import Change
 
 FEWEST_SIZES = 3
 LEAST_SPAN = 1.5

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
@@ -13,14 +13,13 @@ from numpy.typing import NDArray
 from chiplog.dataset.series import Series
 from chiplog.fit.predictions.ranges import Ranges
 from chiplog.fit.predictions.regime import Regime, is_of_logp_family
-from chiplog.fit.predictions.tables import entries_of, has_tables
 from chiplog.fit.quantities.measured import MeasuredSeries
 from chiplog.fit.quantities.quantity import Quantity
 from chiplog.fit.quantities.value_intervals import value_intervals
 from chiplog.fit.regimes.partition import SLOPE
 from chiplog.fit.result import NOT_JUDGED, Curve, Fit, FitError
 from chiplog.models.piecewise import Piece, piece_index
-from chiplog.models.protocol import Points, Theta, points
+from chiplog.models.protocol import Model, Points, Theta, entry, points
 from chiplog.models.registry import load_model
 
 HALF_ROUND_TRIP = "half_round_trip"
@@ -185,3 +184,27 @@ def predicted_quantity(
     if name == HALF_ROUND_TRIP:
         return single / 2.0
     return predict(points("prtt", message_bytes, train=2)) - single
+
+
+def has_tables(model: Model) -> bool:
+    """Is a parameter of the model a table?"""
+    return any(parameter.table is not None for parameter in model.parameters)
+
+
+def entries_of(model: Model, curves: Iterable[Curve]) -> Theta:
+    """The entries of the model's tables, in seconds: what the curves of a fit measured."""
+    measured = {curve.quantity: curve for curve in curves}
+    theta: dict[str, float] = {}
+    for parameter in model.parameters:
+        if parameter.table in measured:
+            table = measured[parameter.table]
+            for size, seconds in zip(table.message_bytes, table.measured_seconds, strict=True):
+                theta[entry(parameter.symbol, int(size))] = max(0.0, float(seconds))
+    return theta
+
+
+def count_numbers(model: Model, curves: Iterable[Curve]) -> int:
+    """How many numbers a fit with tables consists of."""
+    tables = {parameter.table for parameter in model.parameters}
+    entries = sum(curve.message_bytes.size for curve in curves if curve.quantity in tables)
+    return entries + sum(parameter.table is None for parameter in model.parameters)

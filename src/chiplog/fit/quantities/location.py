@@ -95,6 +95,28 @@ def _median_quantiles(
     return 0.5 + rng.standard_normal(shape) / (2.0 * np.sqrt(k + 2.0))
 
 
+def _drawn(
+    table: NDArray[np.float64],
+    kept: NDArray[np.int64],
+    statistic: str,
+    replicates: int,
+    rng: np.random.Generator,
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The statistic of each row, shape (series,), and replicates of it, shape (series, replicates)."""
+    shape = (table.shape[0], replicates)
+    k = kept[:, None].astype(np.float64)
+    if statistic == "mean":
+        value, error = _mean(table, kept)
+        return value, value[:, None] + error[:, None] * rng.standard_normal(shape)
+    if statistic == "median":
+        value = _at(table, 0.5 * (k - 1.0))[:, 0]
+        quantile = _median_quantiles(k, shape, rng)
+    else:
+        value = table[:, 0].copy()
+        quantile = 1.0 - rng.random(shape) ** (1.0 / k)
+    return value, _at(table, np.clip(quantile * k - 0.5, 0.0, k - 1.0))
+
+
 def locate(
     all_series: Sequence[Series],
     *,
@@ -117,25 +139,13 @@ def locate(
     table, counts = _sorted_samples(all_series)
     step = resolution_seconds / np.array([series.batch for series in all_series], dtype=np.float64)
     kept = _without_outliers(table, counts, step)
-    shape = (len(all_series), replicates)
-    k = kept[:, None].astype(np.float64)
-    if statistic == "mean":
-        value, error = _mean(table, kept)
-        draws = value[:, None] + error[:, None] * rng.standard_normal(shape)
-    else:
-        if statistic == "median":
-            value = _at(table, 0.5 * (k - 1.0))[:, 0]
-            quantile = _median_quantiles(k, shape, rng)
-        else:
-            value = table[:, 0].copy()
-            quantile = 1.0 - rng.random(shape) ** (1.0 / k)
-        draws = _at(table, np.clip(quantile * k - 0.5, 0.0, k - 1.0))
+    value, draws = _drawn(table, kept, statistic, replicates, rng)
     draws += (value - draws.mean(axis=1))[:, None]
     spread = draws.std(axis=1)
     single = np.where(counts == 1, scatter * np.abs(value), 0.0)
     unresolved = step / np.sqrt(12.0)
     floor = np.hypot(unresolved, single)
     missing = np.sqrt(np.maximum(floor**2 - spread**2, 0.0))
-    draws += missing[:, None] * rng.standard_normal(shape)
+    draws += missing[:, None] * rng.standard_normal(draws.shape)
     rounding = np.where(spread < unresolved, unresolved, 0.0)
     return Locations(value, np.maximum(spread, floor), draws, counts, rounding)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from chiplog.fit.quantities.value_intervals import FEWEST_SAMPLES
+from chiplog.statistics import FEWEST_SAMPLES
 
 
 @dataclass(frozen=True)

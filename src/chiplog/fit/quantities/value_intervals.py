@@ -22,13 +22,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import bdtr, bdtrik, ndtri, stdtrit
 
+from chiplog.statistics import CONFIDENCE, FEWEST_SAMPLES
+
 if TYPE_CHECKING:
     from chiplog.fit.quantities.quantity import Quantity
 
-CONFIDENCE = 0.95
 TAILS = ((1.0 - CONFIDENCE) / 2.0, (1.0 + CONFIDENCE) / 2.0)
-FEWEST_SAMPLES = math.ceil(1.0 - math.log2(1.0 - CONFIDENCE))
-"""Samples from which their extremes hold the median with that confidence: the least n with 2 (1/2)^n <= 5 %, 6."""
 
 
 def intervals(draws: NDArray[np.float64], axis: int = -1) -> NDArray[np.float64]:

@@ -132,6 +132,23 @@ def _misfit(
     return float(MISFITS[after - 1] + share * (MISFITS[after] - MISFITS[after - 1]))
 
 
+def _scatter(
+    residual: NDArray[np.float64],
+    scale: NDArray[np.float64],
+    sigma: NDArray[np.float64],
+    noise: NDArray[np.float64],
+    parameters: int,
+) -> tuple[float, float, float]:
+    """The tau; else by how much sigma is too small, and the noise that all sizes then have alike."""
+    if residual.size <= parameters:
+        return 0.0, 1.0, 0.0
+    typical = float(np.median(noise))
+    if typical <= NOISY:
+        return _misfit(residual, scale, sigma, parameters), 1.0, 0.0
+    noisier = max(1.0, float(np.sqrt(_excess(residual, sigma, parameters))))
+    return 0.0, noisier, typical if noisier > 1.0 else 0.0
+
+
 def fit_line(
     quantity: Quantity, steps: NDArray[np.float64], rng: np.random.Generator, *, flat: bool = False
 ) -> RegimeLine:
@@ -156,16 +173,10 @@ def fit_line(
         )
         residual = y - predicted
         noise = sigma / np.maximum(predicted, 0.1 * np.abs(y))
-        telling = noise < TELLING
-        reliable = residual[telling], sigma[telling]
-        misfit, noisier, alike = 0.0, 1.0, 0.0
-        if reliable[0].size > parameters:
-            typical = float(np.median(noise[telling]))
-            if typical > NOISY:
-                noisier = max(1.0, float(np.sqrt(_excess(*reliable, parameters))))
-                alike = typical if noisier > 1.0 else 0.0
-            else:
-                misfit = _misfit(reliable[0], scale[telling], reliable[1], parameters)
+        known = noise < TELLING
+        misfit, noisier, alike = _scatter(
+            residual[known], scale[known], sigma[known], noise[known], parameters
+        )
         variance = (noisier * sigma) ** 2 + (misfit * scale) ** 2
         z = np.abs(residual) / np.sqrt(variance)
         weight = HUBER / np.maximum(z, HUBER) / (variance + (noisier * alike * predicted) ** 2)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from chiplog.fit.quantities.methods.quantities import MethodQuantities
+from chiplog.fit.quantities.by_method import MethodQuantities
 from chiplog.fit.quantities.quantity import Quantity
 from chiplog.fit.regimes import Partition, Range
 from chiplog.fit.regimes.line import RegimeLine, fit_line

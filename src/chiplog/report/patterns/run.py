@@ -12,11 +12,11 @@ from chiplog.dataset.series import Dataset, Series
 from chiplog.fit.predictions.predictor import measured_curve
 from chiplog.fit.quantities.measured import MeasuredSeries
 from chiplog.fit.quantities.quantity import Quantity
-from chiplog.fit.quantities.value_intervals import FEWEST_SAMPLES
 from chiplog.fit.result import Curve
 from chiplog.report import format
 from chiplog.report.document import Column, Inline, Table, detail, line, text_of
 from chiplog.report.names import launches_text
+from chiplog.statistics import FEWEST_SAMPLES
 
 WHOLE = 0.995
 """Share from which half an interval is about the whole value, which then says no more than its order."""

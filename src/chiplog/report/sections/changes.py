@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from chiplog.fit.result import Change, Fit
+from chiplog.changes.change import Change
+from chiplog.fit.result import Fit
 from chiplog.report import format
 from chiplog.report.document import (
     Block,

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from chiplog.fit.quantities.methods.names import EVERY_K
+from chiplog.fit.quantities.by_method import EVERY_K
 from chiplog.fit.result import Curve, Fit
 from chiplog.models.registry import find_model
 from chiplog.report import format

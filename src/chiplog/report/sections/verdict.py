@@ -4,10 +4,11 @@ change, what is unknown.
 
 from __future__ import annotations
 
+from chiplog.changes.change import Change
 from chiplog.compare.best import is_surely_closer, ranked
 from chiplog.compare.result import ModelRow
-from chiplog.dataset.oversubscription import oversubscription
-from chiplog.fit.result import Change, Fit
+from chiplog.dataset.disturbance import oversubscription
+from chiplog.fit.result import Fit
 from chiplog.fit.verdict import FAIR_MEDIAN, quality_of
 from chiplog.report import format
 from chiplog.report.document import (

@@ -6,7 +6,7 @@ that is the barrier with the file (does the MPI start?), and with a marked copy,
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from chiplog.errors import RunFailed, UsageError
@@ -25,6 +25,10 @@ class TuningInForce:
     in_force: bool
     mpi: str
     reason: str
+
+    def to_json(self, file: Path) -> dict[str, object]:
+        """The answer about `file` for scripts."""
+        return {"schema": "chiplog.tuning-check/1", "file": str(file), **asdict(self)}
 
 
 def check_tuning(

@@ -46,6 +46,27 @@ class Lint:
         """Those of which nothing wrong is known, but not all is proved."""
         return tuple(rule for rule in self.rules if rule.is_unproved)
 
+    def to_json(self, file: Path) -> dict[str, object]:
+        """The rules of `file` for scripts."""
+        return {
+            "schema": "chiplog.lint/1",
+            "file": str(file),
+            "format": self.format,
+            "mpi": self.mpi,
+            "wrong": len(self.wrong),
+            "unproved": len(self.unproved),
+            "rules": [
+                {
+                    "line": rule.line,
+                    "rule": rule.text,
+                    "legal": rule.legal,
+                    "taken": rule.taken,
+                    "reason": rule.reason,
+                }
+                for rule in self.rules
+            ],
+        }
+
 
 def lint(
     file: str | Path,

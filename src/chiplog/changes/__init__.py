@@ -1,0 +1,1 @@
+"""Protocol changes: where a machine switches protocols, and how sure that is."""

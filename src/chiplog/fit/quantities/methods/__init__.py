@@ -1,1 +1,0 @@
-"""The methods: which series each of them needs, and how it gets at the quantities of LogGP and pLogP."""
