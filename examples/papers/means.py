@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chiplog.models.lop_paper import identifiable
-from gallery.one_to_many import OVERHEAD, Microseconds, draw
-from gallery.section import measured, run_of
+from papers.one_to_many import OVERHEAD, Microseconds, draw
+from papers.section import measured, run_of
 
 DISTURBED = "noise=0.05,noise-kind=skewed,outliers=0.02"
 """A twentieth of skewed noise, and every fiftieth sample ten times as long."""

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from chiplog.models.logp import LOGP
 from chiplog.models.lop_paper import printed_curve
 from chiplog.models.protocol import points
-from gallery.section import COLOURS
-from gallery.space_time import beside, diagram, simulated, trace_of
+from papers.section import COLOURS
+from papers.space_time import beside, diagram, simulated, trace_of
 
 SEND = (22.4558, -0.0140, 9.1637, 0.0174, -0.0625, 101.3065)
 RDMA_WRITE = (16.7937, 0.0058, 4.4642, 4.4751, -0.0642, 12.9209)
@@ -21,7 +21,9 @@ OVERHEAD = (0.52, 0.84, -0.12)
 PEERS = np.arange(1, 65)
 LOGP_US = {"L": 5.0, "o_s": 1.0, "o_r": 1.0, "g": 2.0}
 """Our choice where a slide has LogP without numbers."""
-FOUR_PEERS = simulated("docs/gallery/one-to-four.goal", {"L": 5000, "o": 1000, "g": 2000, "G": 0})
+FOUR_PEERS = simulated(
+    "examples/papers/schedules/one-to-four.goal", {"L": 5000, "o": 1000, "g": 2000, "G": 0}
+)
 PRINCIPLE = "Rank 0 takes the time, sends to all others, each answers at once, rank 0 waits for all and takes the time."
 PRINCIPLE_DIFFERS = (
     "The slide has no numbers: L = 5, o = 1, g = 2 µs and four peers are ours. Drawn from the trace of chiplog's "

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from gallery.pairs import HalfRoundTrips, draw_error, draw_model, draw_rates, half_round_trips
-from gallery.section import Section, fit_of, measured, run_of
+from papers.pairs import HalfRoundTrips, draw_error, draw_model, draw_rates, half_round_trips
+from papers.section import Section, fit_of, measured, run_of
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from gallery.section import COLOURS, Section, curve, fit_of, measured, points
-from gallery.space_time import Trace, beside, diagram, inside, length, simulated, trace_of
+from papers.section import COLOURS, Section, curve, fit_of, measured, points
+from papers.space_time import Trace, beside, diagram, inside, length, simulated, trace_of
 
 SIZES = ",".join(map(str, (1, 64, 256, 1024, *range(2500, 60_001, 2500))))
 """In bytes, evenly spaced as on the slides."""
@@ -49,9 +49,9 @@ NETWORKS = {
 EXAMPLE = measured("sim:L=1us,o=1us,g=4.408us,G=0.99ns,noise=0.01", "prtt", "1:10000", 2, 7)
 
 OURS_NS = {"L": 5000, "o": 1000, "g": 2000, "G": 1}
-MESSAGES = simulated("docs/gallery/two-messages.goal", OURS_NS)
-TOOLS = simulated("docs/gallery/round-trip-and-train.goal", OURS_NS)
-DELAYS = simulated("docs/gallery/train-with-delays.goal", OURS_NS)
+MESSAGES = simulated("examples/papers/schedules/two-messages.goal", OURS_NS)
+TOOLS = simulated("examples/papers/schedules/round-trip-and-train.goal", OURS_NS)
+DELAYS = simulated("examples/papers/schedules/train-with-delays.goal", OURS_NS)
 
 
 def _timed(trace: Trace, rank: int) -> float:

@@ -13,10 +13,10 @@ from chiplog.models.logp import LOGP
 from chiplog.models.lop_paper import identifiable
 from chiplog.models.protocol import points
 from chiplog.predict.n_way import best_peers
-from gallery import machines, means, one_to_many
-from gallery.one_to_many import PEERS, RDMA_WRITE, Microseconds, draw, printed_parts, published
-from gallery.section import Section, fit_of
-from gallery.space_time import diagram, received_from, sent_to, simulated, trace_of
+from papers import machines, means, one_to_many
+from papers.one_to_many import PEERS, RDMA_WRITE, Microseconds, draw, printed_parts, published
+from papers.section import Section, fit_of
+from papers.space_time import diagram, received_from, sent_to, simulated, trace_of
 
 PER_MESSAGE = "round trip per message RTT(p)/p in µs"
 RANKS = np.arange(2, 65)

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from chiplog.report.header import items, number
-from gallery.pairs import half_round_trips
-from gallery.section import COLOURS, Section, fit_of, measured, run_of
-from gallery.space_time import Trace, simulated, trace_of
+from papers.pairs import half_round_trips
+from papers.section import COLOURS, Section, fit_of, measured, run_of
+from papers.space_time import Trace, simulated, trace_of
 
 PAIRS = measured("sim:L=3us,o=1us,R_C=2GB/s,R_N=7GB/s,noise=0.03", "pairs", "1:1MiB:1", 12, 1)
 FIT = "chiplog fit run.jsonl --model max-rate"
@@ -17,7 +17,7 @@ OURS_NS = {"L": 5000, "o": 1000, "g": 2000, "G": 0.5}
 PATH_GB, NIC_GB = 2.0, 5.0
 """A path's rate, 1/G, and that of the path which two nodes share."""
 NODES, PER_NODE = 2, 4
-FILE = "docs/gallery/eight-processes.goal"
+FILE = "examples/papers/schedules/eight-processes.goal"
 OWN_PATHS = simulated(FILE, OURS_NS)
 SHARED_PATH = OWN_PATHS.replace(
     " --trace", f" --per-node {NODES * PER_NODE} --node-rate {NIC_GB * 1e9:g} --trace"

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from gallery import nodecomm, nodes, other_nodes
-from gallery.nodecomm import IMPORT
-from gallery.pairs import draw_error, draw_model, draw_rates, draw_times, predicted
-from gallery.section import COLOURS, Section
+from papers import nodecomm, nodes, other_nodes
+from papers.nodecomm import IMPORT
+from papers.pairs import draw_error, draw_model, draw_rates, draw_times, predicted
+from papers.section import COLOURS, Section
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from chiplog.models.lop_paper import latency
-from gallery import means
-from gallery.one_to_many import SEND
-from gallery.section import COLOURS, Section, run_of
+from papers import means
+from papers.one_to_many import SEND
+from papers.section import COLOURS, Section, run_of
 
 MANY = 8
 COMMAND = means.command_of(SEND, MANY + 1, 7, "noise=0.01")

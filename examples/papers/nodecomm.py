@@ -12,8 +12,8 @@ from chiplog.api.fitted import FittedModel
 from chiplog.dataset.importers import import_file
 from chiplog.dataset.run_file import read_run
 from chiplog.dataset.series import Dataset
-from gallery.pairs import HalfRoundTrips, half_round_trips
-from gallery.section import NotHere
+from papers.pairs import HalfRoundTrips, half_round_trips
+from papers.section import NotHere
 
 IMPORT = "chiplog import nodecomm nodecomm_orig.out -o bw.jsonl"
 

@@ -12,10 +12,10 @@ from chiplog.fit.result import Curve
 from chiplog.models.logfp import LOGFP, overhead
 from chiplog.models.logp import LOGP
 from chiplog.models.protocol import points
-from gallery import machines, one_to_many
-from gallery.one_to_many import PEERS, RDMA_WRITE, draw, overhead_us, printed_parts, published
-from gallery.section import COLOURS, Section, curve, fit_of, measured
-from gallery.space_time import diagram, simulated, trace_of
+from papers import machines, one_to_many
+from papers.one_to_many import PEERS, RDMA_WRITE, draw, overhead_us, printed_parts, published
+from papers.section import COLOURS, Section, curve, fit_of, measured
+from papers.space_time import diagram, simulated, trace_of
 
 PRINTED = {"f": 7.0, "o_min": 0.18, "o_max": 1.6}
 CHOSEN = {"L": 5.0, "g": 5.0, "o_r": 0.0}
@@ -31,7 +31,7 @@ EIGHT_KB = measured(
     7,
 )
 LOGP_MESSAGES = simulated(
-    "docs/gallery/two-messages.goal", {"L": 5000, "o": 1000, "g": 2000, "G": 0}
+    "examples/papers/schedules/two-messages.goal", {"L": 5000, "o": 1000, "g": 2000, "G": 0}
 )
 PER_MESSAGE = "round trip per message RTT(p)/p in µs"
 TEST_SYSTEMS = {

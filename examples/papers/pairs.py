@@ -14,7 +14,7 @@ from chiplog.dataset.series import Dataset
 from chiplog.fit.pairs.table import pair_table
 from chiplog.fit.predictions.predictor import predictor
 from chiplog.models.protocol import points
-from gallery.section import COLOURS, legend_above
+from papers.section import COLOURS, legend_above
 
 Floats = NDArray[np.float64]
 SHOWN = (1, 2, 4, 8, 16)

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from chiplog.models.lop_paper import identifiable, latency
-from gallery import lop_times, means
-from gallery.one_to_many import (
+from papers import lop_times, means
+from papers.one_to_many import (
     PEERS,
     RDMA_WRITE,
     SEND,
@@ -18,7 +18,7 @@ from gallery.one_to_many import (
     printed_parts,
     published,
 )
-from gallery.section import Section
+from papers.section import Section
 
 PER_MESSAGE = "round trip per message RTT(p)/p in µs"
 

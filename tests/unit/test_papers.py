@@ -1,4 +1,4 @@
-"""The gallery holds every figure of its list, and its commands and numbers are chiplog's."""
+"""The pages of examples/papers hold every figure of their list, and their commands and numbers are chiplog's."""
 
 from __future__ import annotations
 
@@ -11,62 +11,71 @@ import pytest
 from needs import require_data
 
 ROOT = Path(__file__).parents[2]
-sys.path.insert(0, str(ROOT))
+sys.path.insert(0, str(ROOT / "examples"))
 pytest.importorskip("matplotlib")
 
-from gallery import lop_times, machines, nodecomm, nodes  # noqa: E402
-from gallery.build import contents, drawn_before, page, sections  # noqa: E402
-from gallery.catalogue import DOCUMENTS, Document  # noqa: E402
-from gallery.loggp_prtt import DELAYS, EXAMPLE, TOOLS  # noqa: E402
-from gallery.n_way_dissemination import ONE_PEER, TWO_PEERS  # noqa: E402
-from gallery.section import fit_of, measured, run_of  # noqa: E402
-from gallery.space_time import received_from, sent_to, trace_of  # noqa: E402
+from papers import lop_times, machines, nodecomm, nodes  # noqa: E402
+from papers.build import contents, drawn_before, page, sections  # noqa: E402
+from papers.catalogue import DOCUMENTS, Document  # noqa: E402
+from papers.loggp_prtt import DELAYS, EXAMPLE, TOOLS  # noqa: E402
+from papers.n_way_dissemination import ONE_PEER, TWO_PEERS  # noqa: E402
+from papers.section import Section, fit_of, measured, run_of  # noqa: E402
+from papers.space_time import received_from, sent_to, trace_of  # noqa: E402
 
 from chiplog.cli.app import COMMANDS  # noqa: E402
 from chiplog.collectives.barrier.n_way_dissemination import round_count  # noqa: E402
 from chiplog.dataset.importers import import_file  # noqa: E402
 from chiplog.dataset.run_file import read_run  # noqa: E402
 
-PAGES = ROOT / "docs" / "gallery"
+PAPERS = ROOT / "examples" / "papers"
+PAGES = PAPERS / "pages"
 
 
 def test_the_list_is_the_one_that_the_code_writes() -> None:
-    assert (PAGES / "README.md").read_text() == contents()
+    assert (PAPERS / "README.md").read_text() == contents()
 
 
-@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda one: one.name)
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda document: document.name)
 def test_each_section_of_a_page_belongs_to_a_figure_of_the_list(document: Document) -> None:
-    drawn = {one.key for one in sections(document)}
+    drawn = {section.key for section in sections(document)}
     assert drawn <= {item.drawn_by for item in document.items}
     assert all(bool(item.drawn_by) != bool(item.reason) for item in document.items)
-    for one in sections(document):
+    for section in sections(document):
         page = (PAGES / f"{document.name}.md").read_text()
-        assert f'<a id="{one.key}"></a>' in page
-        assert not one.picture or (PAGES / f"{document.name}-{one.key}.svg").exists()
+        assert f'<a id="{section.key}"></a>' in page
+        assert not section.picture or (PAGES / f"{document.name}-{section.key}.svg").exists()
 
 
 def test_every_figure_and_table_of_the_documents_is_drawn() -> None:
     for document in DOCUMENTS:
-        drawn = {one.key for one in sections(document)}
+        drawn = {section.key for section in sections(document)}
         assert [item.title for item in document.items if item.drawn_by not in drawn] == []
 
 
-@pytest.mark.parametrize("name", ["README", *(one.name for one in DOCUMENTS)])
-def test_each_link_of_a_page_leads_to_a_file_or_a_section(name: str) -> None:
-    text = (PAGES / f"{name}.md").read_text()
+@pytest.mark.parametrize(
+    "page", ["README.md", *(f"pages/{document.name}.md" for document in DOCUMENTS)]
+)
+def test_each_link_of_a_page_leads_to_a_file_or_a_section(page: str) -> None:
+    folder = (PAPERS / page).parent
+    text = (PAPERS / page).read_text()
     links = re.findall(r"\]\((?!https:)([^)#]*)(?:#([^)]*))?\)", text)
     assert links
     for file, anchor in links:
-        assert (PAGES / file).exists(), file
-        assert not anchor or f'<a id="{anchor}"></a>' in (PAGES / file).read_text(), anchor
+        assert (folder / file).exists(), file
+        assert not anchor or f'<a id="{anchor}"></a>' in (folder / file).read_text(), anchor
 
 
 def test_no_simulated_run_ends_at_a_time_that_depends_on_the_load() -> None:
     """Chiplog's default budget is real time: on a busy machine other samples would be drawn."""
-    commands = {c for document in DOCUMENTS for one in sections(document) for c in one.commands}
-    measured = [shlex.split(one) for one in commands if one.startswith("chiplog measure")]
-    assert measured
-    assert all(int(one[one.index("--budget") + 1]) >= 60 for one in measured)
+    commands = {
+        command
+        for document in DOCUMENTS
+        for section in sections(document)
+        for command in section.commands
+    }
+    calls = [shlex.split(command) for command in commands if command.startswith("chiplog measure")]
+    assert calls
+    assert all(int(words[words.index("--budget") + 1]) >= 60 for words in calls)
 
 
 def test_samples_that_a_budget_ended_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -78,9 +87,9 @@ def test_samples_that_a_budget_ended_are_refused(monkeypatch: pytest.MonkeyPatch
         run_of(measured("sim:L=5us", "prtt", "1", 2, 7, 0.5))
 
 
-@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda one: one.name)
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda document: document.name)
 def test_each_command_of_a_page_exists(document: Document) -> None:
-    for command in (command for one in sections(document) for command in one.commands):
+    for command in (command for section in sections(document) for command in section.commands):
         words = shlex.split(command)
         assert words[:1] == ["chiplog"] and words[1] in COMMANDS, command
 
@@ -88,17 +97,17 @@ def test_each_command_of_a_page_exists(document: Document) -> None:
 def test_the_example_fit_drawn_anew_has_the_numbers_of_the_page() -> None:
     """The same seed gives the same samples; 1e-3 is half a unit of the last printed digit of G, relatively."""
     page = (PAGES / "loggp-prtt.md").read_text()
-    found = re.search(r"finds g = ([\d.]+) µs and G = ([\d.]+) ns/B", page)
-    assert found is not None
+    printed = re.search(r"finds g = ([\d.]+) µs and G = ([\d.]+) ns/B", page)
+    assert printed is not None
     fit = fit_of(EXAMPLE, "loggp")
-    assert fit["g"].value * 1e6 == pytest.approx(float(found[1]), rel=1e-3)
-    assert fit["G"].value * 1e9 == pytest.approx(float(found[2]), rel=1e-3)
+    assert fit["g"].value * 1e6 == pytest.approx(float(printed[1]), rel=1e-3)
+    assert fit["G"].value * 1e9 == pytest.approx(float(printed[2]), rel=1e-3)
 
 
 def test_the_barriers_drawn_anew_have_the_numbers_of_the_page() -> None:
     """Closed forms: what is printed with two digits is what is computed."""
     page = (PAGES / "n-way-dissemination.md").read_text()
-    barriers = next(one for one in sections(DOCUMENTS[1]) if one.key == "barrier")
+    barriers = next(section for section in sections(DOCUMENTS[1]) if section.key == "barrier")
     pyplot = pytest.importorskip("matplotlib.pyplot")
     figure, axes = pyplot.subplots()
     shows = barriers.draw(axes)
@@ -127,7 +136,7 @@ def test_the_drawn_trains_take_what_their_formulas_say() -> None:
     latency, overhead, gap, bytes_us = 5.0, 1.0, 2.0, 4000 * 0.001
     round_trip = 2 * (latency + 2 * overhead + bytes_us)
     tools = trace_of((TOOLS,))
-    done = [max(one.end_us for one in tools.spans if one.rank == client) for client in (0, 2)]
+    done = [max(span.end_us for span in tools.spans if span.rank == client) for client in (0, 2)]
     assert done == [round_trip, round_trip + 3 * (gap + bytes_us)]
     assert trace_of((DELAYS,)).end_us == round_trip + 2 * (overhead + round_trip)
 
@@ -162,6 +171,11 @@ def test_a_table_of_machines_says_what_neither_slides_nor_chiplog_tell() -> None
     assert "| bus of the network adapter | not said | none | not recorded |" in table
 
 
+def cray_sections() -> list[Section]:
+    """Sections that are drawn from the published measurements of the Cray XE6."""
+    return [s for s in sections(DOCUMENTS[4]) if "nodecomm_orig" in " ".join(s.commands)]
+
+
 def test_the_cray_drawn_anew_has_the_numbers_of_the_page(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -173,12 +187,12 @@ def test_the_cray_drawn_anew_has_the_numbers_of_the_page(
     run = read_run(import_file("csv", tmp_path / "table.csv", tmp_path / "run.jsonl", **options))
     monkeypatch.setattr(nodecomm, "run", lambda: run)
     text = (PAGES / "max-rate.md").read_text()
-    cray = [one for one in sections(DOCUMENTS[4]) if "nodecomm_orig" in " ".join(one.commands)]
+    cray = cray_sections()
     assert len(cray) == 14
     pyplot = pytest.importorskip("matplotlib.pyplot")
-    for one in cray:
+    for section in cray:
         figure, axes = pyplot.subplots()
-        assert one.draw(axes) in text, one.key
+        assert section.draw(axes) in text, section.key
         pyplot.close(figure)
     nodecomm.fit.cache_clear()
     nodecomm.times.cache_clear()
@@ -189,11 +203,11 @@ def test_a_page_keeps_what_was_drawn_from_a_file_that_is_not_here(
 ) -> None:
     monkeypatch.delenv("NODECOMM", raising=False)
     nodecomm.run.cache_clear()
-    cray = [one for one in sections(DOCUMENTS[4]) if "nodecomm_orig" in " ".join(one.commands)]
-    monkeypatch.setattr("gallery.max_rate.SECTIONS", tuple(cray))
+    cray = cray_sections()
+    monkeypatch.setattr("papers.max_rate.SECTIONS", tuple(cray))
     before = (PAGES / "max-rate.md").read_text()
     (tmp_path / "max-rate.md").write_text(before)
     kept = page(DOCUMENTS[4], tmp_path)
     assert kept.count("## ") == len(cray)
-    for one in cray:
-        assert drawn_before(DOCUMENTS[4], one, PAGES).strip() in kept, one.key
+    for section in cray:
+        assert drawn_before(DOCUMENTS[4], section, PAGES).strip() in kept, section.key

@@ -13,9 +13,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from gallery.section import COLOURS
+from papers.section import COLOURS
 
-ROOT = Path(__file__).parent.parent
+EXAMPLES = Path(__file__).parent.parent
 WORK = {"to": ("send", COLOURS[0]), "from": ("receive", COLOURS[1]), "calc": ("wait", COLOURS[4])}
 """What the first word of a span's name means, and its colour."""
 HALF_HEIGHT = 0.22
@@ -65,9 +65,9 @@ def simulated(file: str, ns: Mapping[str, float]) -> str:
 
 @cache
 def trace_of(commands: tuple[str, ...]) -> Trace:
-    """What the last of some commands writes to trace.json; they may read files in docs."""
+    """What the last of some commands writes to trace.json; they may read files in examples."""
     with tempfile.TemporaryDirectory() as folder:
-        (Path(folder) / "docs").symlink_to(ROOT / "docs")
+        (Path(folder) / "examples").symlink_to(EXAMPLES)
         for command in commands:
             words = [sys.executable, "-m", *shlex.split(command)]
             subprocess.run(words, cwd=folder, check=True, capture_output=True)
