@@ -39,8 +39,8 @@ TEST_SYSTEMS = {
     "Xeon PCI-X": {"processor": "Xeon", "bus of the network adapter": "PCI-X"},
     "Xeon PCI-e": {"processor": "Xeon", "bus of the network adapter": "PCI-e"},
 }
-for one in TEST_SYSTEMS.values():
-    one |= {"network": "InfiniBand", "clock": "RDTSC"}
+for machine in TEST_SYSTEMS.values():
+    machine |= {"network": "InfiniBand", "clock": "RDTSC"}
 
 
 def _logp_model(axes: Any) -> str:
@@ -105,15 +105,16 @@ def _round_trips(command: str, axes: Any) -> str:
 
 def _fitted(fit: FittedModel, symbols: tuple[str, ...]) -> str:
     """Fitted parameters with their intervals, in words."""
-    told = []
+    texts = []
     for symbol in symbols:
-        one, scale = fit[symbol], 1.0 if symbol == "f" else 1e6
+        parameter, scale = fit[symbol], 1.0 if symbol == "f" else 1e6
         unit = "" if symbol == "f" else " µs"
-        told.append(
-            f"{symbol} = {one.value * scale:.4g}{unit} [{one.low * scale:.4g}, {one.high * scale:.4g}]"
-            if one.identified else f"{symbol} not identified"
+        texts.append(
+            f"{symbol} = {parameter.value * scale:.4g}{unit} "
+            f"[{parameter.low * scale:.4g}, {parameter.high * scale:.4g}]"
+            if parameter.identified else f"{symbol} not identified"
         )  # fmt: skip
-    return f"Fitted, with 95 % intervals: {', '.join(told)}."
+    return f"Fitted, with 95 % intervals: {', '.join(texts)}."
 
 
 def _round_trip(axes: Any) -> str:

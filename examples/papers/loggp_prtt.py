@@ -63,10 +63,10 @@ def _messages(axes: Any) -> str:
     trace = trace_of((MESSAGES,))
     diagram(axes, trace, ("sender", "receiver"))
     first, second = trace.messages
-    for one in (first, second):
-        inside(axes, (one.sent_us + one.send_ended_us) / 2, 0, "o")
-        inside(axes, (one.receive_began_us + one.received_us) / 2, 1, "(s-1)G and o")
-        beside(axes, (one.send_ended_us + one.receive_began_us) / 2 + 0.4, 0.45, "L")
+    for message in (first, second):
+        inside(axes, (message.sent_us + message.send_ended_us) / 2, 0, "o")
+        inside(axes, (message.receive_began_us + message.received_us) / 2, 1, "(s-1)G and o")
+        beside(axes, (message.send_ended_us + message.receive_began_us) / 2 + 0.4, 0.45, "L")
     length(axes, first.sent_us, second.sent_us, -0.3, "g + (s-1)G")
     return (
         f"The first message of 4001 B is received after {first.received_us:g} µs, 2o + L + (s-1)G; the second begins "
@@ -77,26 +77,27 @@ def _messages(axes: Any) -> str:
 def _tools(axes: Any) -> str:
     trace = trace_of((TOOLS,))
     diagram(axes, trace, ("client", "server") * 2)
-    one, four = _timed(trace, 0), _timed(trace, 2)
+    round_trip, train = _timed(trace, 0), _timed(trace, 2)
     axes.set_ylim(top=-0.7)
-    length(axes, 0, one, -0.29, "PRTT(1, 0, s)")
-    length(axes, 0, four, 1.71, "PRTT(4, 0, s)")
+    length(axes, 0, round_trip, -0.29, "PRTT(1, 0, s)")
+    length(axes, 0, train, 1.71, "PRTT(4, 0, s)")
     return (
-        f"The upper client times a round trip, PRTT(1, 0, s) = {one:g} µs; the lower one times four messages with one "
-        f"answer, PRTT(4, 0, s) = {four:g} µs. A third of the difference is {(four - one) / 3:g} µs, g + (s-1)G."
+        f"The upper client times a round trip, PRTT(1, 0, s) = {round_trip:g} µs; the lower one times four messages "
+        f"with one answer, PRTT(4, 0, s) = {train:g} µs. A third of the difference is "
+        f"{(train - round_trip) / 3:g} µs, g + (s-1)G."
     )
 
 
 def _delays(axes: Any) -> str:
     trace = trace_of((DELAYS,))
     diagram(axes, trace, ("client", "server"))
-    one, three = _timed(trace_of((TOOLS,)), 0), _timed(trace, 0)
+    round_trip, train = _timed(trace_of((TOOLS,)), 0), _timed(trace, 0)
     for wait in (span for span in trace.spans if span.kind == "calc"):
         inside(axes, (wait.start_us + wait.end_us) / 2, 0, "d")
-    length(axes, 0, three, -0.3, "PRTT(3, d, s)")
+    length(axes, 0, train, -0.3, "PRTT(3, d, s)")
     return (
-        f"PRTT(3, d, s) = {three:g} µs with d = PRTT(1, 0, s) = {one:g} µs. Half of the difference is "
-        f"{(three - one) / 2:g} µs, o + d; less d that is o = {(three - one) / 2 - one:g} µs."
+        f"PRTT(3, d, s) = {train:g} µs with d = PRTT(1, 0, s) = {round_trip:g} µs. Half of the difference is "
+        f"{(train - round_trip) / 2:g} µs, o + d; less d that is o = {(train - round_trip) / 2 - round_trip:g} µs."
     )
 
 
@@ -116,13 +117,13 @@ def _example(axes: Any) -> str:
     )
 
 
-def _network(one: Published) -> Callable[[Any], str]:
+def _network(network: Published) -> Callable[[Any], str]:
     def draw(axes: Any) -> str:
-        fit = fit_of(one.command, "loggp")
+        fit = fit_of(network.command, "loggp")
         for quantity, label, colour in (("gap", "gap", COLOURS[0]), ("o_s", "o_s", COLOURS[1])):
-            found = curve(fit, quantity)
+            measured_curve = curve(fit, quantity)
             ends = [segment.last_bytes for segment in fit.details.segments]
-            points(axes, found.message_bytes, found, 1e6, label, colour, ends)
+            points(axes, measured_curve.message_bytes, measured_curve, 1e6, label, colour, ends)
         _axes(axes)
         changes = [segment.last_bytes for segment in fit.details.segments[:-1]]
         text = f"last size before a change: {', '.join(map(str, changes))} B" if changes else "none"
@@ -132,10 +133,12 @@ def _network(one: Published) -> Callable[[Any], str]:
 
 
 def _value(fit: Any, symbol: str, size: int, scale: float) -> str:
-    one = fit[symbol, size]
-    if not one.identified:
+    parameter = fit[symbol, size]
+    if not parameter.identified:
         return "not identified"
-    return f"{one.value * scale:.4g} [{one.low * scale:.4g}, {one.high * scale:.4g}]"
+    return (
+        f"{parameter.value * scale:.4g} [{parameter.low * scale:.4g}, {parameter.high * scale:.4g}]"
+    )
 
 
 def _table(_: Any) -> str:
@@ -143,11 +146,12 @@ def _table(_: Any) -> str:
         "| network | from size | L_half, µs | o_s, µs | g, µs | G, ns/B |",
         "|---|---|---|---|---|---|",
     ]
-    for one in NETWORKS.values():
-        fit = fit_of(one.command, "loggp")
-        for (gap, per_byte), first in zip(one.lines, (1, one.last_bytes + 1), strict=False):
+    for network in NETWORKS.values():
+        fit = fit_of(network.command, "loggp")
+        for (gap, per_byte), first in zip(network.lines, (1, network.last_bytes + 1), strict=False):
             rows.append(
-                f"| {one.name}, slide | {first} B | {one.half_us} | {one.overhead_us} | {gap} | {per_byte} |"
+                f"| {network.name}, slide | {first} B | {network.half_us} | {network.overhead_us} "
+                f"| {gap} | {per_byte} |"
             )
             size = 30 if first == 1 else 59_000
             cells = [
@@ -156,7 +160,7 @@ def _table(_: Any) -> str:
                 _value(fit, "g", size, 1e6),
                 _value(fit, "G", size, 1e9),
             ]
-            rows.append(f"| {one.name}, chiplog | {first} B | {' | '.join(cells)} |")
+            rows.append(f"| {network.name}, chiplog | {first} B | {' | '.join(cells)} |")
     return "\n".join(rows)
 
 
@@ -211,21 +215,24 @@ SECTIONS = (
     *(
         Section(
             key,
-            f"{one.name}: gap and overhead over size",
-            f"Gap and overhead up to 60,000 bytes, with {('one protocol', 'two protocols')[len(one.lines) - 1]}; "
+            f"{network.name}: gap and overhead over size",
+            f"Gap and overhead up to 60,000 bytes, with {('one protocol', 'two protocols')[len(network.lines) - 1]}; "
             "parameters in the table below.",
-            (one.command, "chiplog fit run.jsonl --model loggp"),
-            _network(one),
+            (network.command, "chiplog fit run.jsonl --model loggp"),
+            _network(network),
             (MPI_ONLY if key == "sci" else LIBRARY) + STAND_IN,
         )
-        for key, one in NETWORKS.items()
+        for key, network in NETWORKS.items()
     ),
     Section(
         "table",
         "Table of parameters",
         "Four networks, three of which change the protocol: at 12,289 bytes (SCI, InfiniBand) and 32,769 bytes "
         "(Myrinet).",
-        (*(one.command for one in NETWORKS.values()), "chiplog fit run.jsonl --model loggp"),
+        (
+            *(network.command for network in NETWORKS.values()),
+            "chiplog fit run.jsonl --model loggp",
+        ),
         _table,
         "We read the slides' L as half a round trip with the overheads in it, chiplog's L_half; they do not say it. "
         "So read, SCI's 5.48 µs is less than its overhead of 6.10 µs, which no LogGP network can have: ours has L = "

@@ -32,9 +32,9 @@ def times_us(peers: int) -> tuple[float, float, float]:
     """One post among those to `peers` others, L of all their messages, and the post of an answer; in us."""
     all_peers = np.arange(1, MANY + 1)
     posts, round_trips = medians_us("call"), medians_us("round-trip")
-    one = posts / all_peers
-    whole = latency(all_peers, round_trips / all_peers, one, float(one[0]))
-    return float(one[peers - 1]), float(whole[peers - 1]), float(one[0])
+    post = posts / all_peers
+    whole = latency(all_peers, round_trips / all_peers, post, float(post[0]))
+    return float(post[peers - 1]), float(whole[peers - 1]), float(post[0])
 
 
 def _lane(axes: Any, row: int, start: float, length: float, colour: str, **style: Any) -> None:
@@ -42,7 +42,7 @@ def _lane(axes: Any, row: int, start: float, length: float, colour: str, **style
 
 
 def _picture(axes: Any) -> str:
-    told = []
+    texts = []
     for first_row, peers in ((0, 1), (4, MANY)):
         o, whole, answer = times_us(peers)
         for post in range(peers):
@@ -62,7 +62,7 @@ def _picture(axes: Any) -> str:
         )  # fmt: skip
         axes.text(o + whole - 0.2, first_row + 2, "$o(1)$", ha="right", va="center", fontsize=8)
         message = "To 1 peer" if peers == 1 else f"To {peers} peers"
-        told.append(
+        texts.append(
             f"{message} a post takes {o:.2f} µs and L {whole:.2f} µs; with o(1) that is {o + whole + answer:.2f} µs, "
             f"half of RTT({peers})"
         )
@@ -72,7 +72,7 @@ def _picture(axes: Any) -> str:
     axes.set_xlabel("time in µs; above 1 message, below 8")
     o, whole, _ = times_us(MANY)
     return (
-        f"{'. '.join(told)}. L begins when the first message is posted: of {MANY * o:.2f} µs in which the CPU posts "
+        f"{'. '.join(texts)}. L begins when the first message is posted: of {MANY * o:.2f} µs in which the CPU posts "
         f"{MANY} messages, the adapters work {(MANY - 1) * o:.2f} µs beside it."
     )
 

@@ -49,7 +49,7 @@ def table(named: dict[str, dict[str, str]], _: Any) -> str:
         f"|{'---|' * (len(named) + 3)}",
     ]
     for title, name in ROWS:
-        said = " | ".join(one.get(title, "not said") for one in named.values())
+        said = " | ".join(machine.get(title, "not said") for machine in named.values())
         ours = recorded().get(name, "not recorded") if name else "not recorded"
         line = f"`{name}`" if name else "none"
         lines.append(f"| {title} | {said} | {line} | {ours} |")

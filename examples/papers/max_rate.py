@@ -84,23 +84,25 @@ def _large(axes: Any) -> str:
     sent = pairs * times.sizes[-1] / 1e9
     rates = [total / times.seconds[k][-1] for k, total in zip(pairs, sent, strict=True)]
     least, middle, most = (
-        np.array([statistic(one) for one in rates]) for statistic in (np.min, np.median, np.max)
+        np.array([statistic(launches) for launches in rates])
+        for statistic in (np.min, np.median, np.max)
     )
     ranges = [middle - least, most - middle]
     label = "measured (median, and range of 12 runs)"
     axes.errorbar(pairs, middle, yerr=ranges, fmt="o", ms=4, color=COLOURS[0], label=label)
-    told = []
+    texts = []
     for way, colour in ((THREE, COLOURS[1]), (POSTAL, COLOURS[2])):
         fit = nodecomm.fit(way.model, way.method)
         line = sent / [predicted(fit, times.sizes[-1:], int(k))[0] for k in pairs]
         axes.plot(pairs, line, color=colour, label=f"{way.model}, fitted to all")
-        told.append(f"{way.model} {line[-1]:.2f}")
+        texts.append(f"{way.model} {line[-1]:.2f}")
     axes.set_xlabel("communicating processes k")
     axes.set_ylabel("k n/T of the node in GB/s")
     axes.set_ylim(0, 1.6 * float(middle.max()))
     return (
         f"A node sends {middle[0]:.2f} GB/s with one process, {middle[1]:.2f} with two, at most {middle.max():.2f} "
-        f"(with {pairs[np.argmax(middle)]}) and {middle[-1]:.2f} with 16. There the models say: {', '.join(told)} GB/s."
+        f"(with {pairs[np.argmax(middle)]}) and {middle[-1]:.2f} with 16. There the models say: "
+        f"{', '.join(texts)} GB/s."
     )
 
 
@@ -109,7 +111,8 @@ def _measured(axes: Any) -> str:
     draw_times(axes, times)
     changes = nodecomm.fit(THREE.model, THREE.method).details.changes
     borders = " and ".join(
-        f"between {one.last_before_bytes:,} and {one.first_after_bytes:,} B" for one in changes
+        f"between {change.last_before_bytes:,} and {change.first_after_bytes:,} B"
+        for change in changes
     )
     slower = times.median(16) / times.median(1)
     return (
@@ -135,11 +138,15 @@ PRINTED = (
 """What the slides print of short, eager and rendezvous messages; the factor makes µs and GB/s of our values."""
 
 
-def _value(one: Any, factor: float) -> str:
-    if one.identified:
-        ends = f"[{one.low * factor:.3g}, {one.high * factor:.3g}]"
-        return f"{one.value * factor:.3g} {ends}"
-    return f"not identified, at least {one.low * factor:.3g}" if one.low else "not identified"
+def _value(parameter: Any, factor: float) -> str:
+    if parameter.identified:
+        ends = f"[{parameter.low * factor:.3g}, {parameter.high * factor:.3g}]"
+        return f"{parameter.value * factor:.3g} {ends}"
+    return (
+        f"not identified, at least {parameter.low * factor:.3g}"
+        if parameter.low
+        else "not identified"
+    )
 
 
 def _table(_: Any) -> str:

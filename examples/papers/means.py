@@ -44,22 +44,22 @@ def samples_of(command: str) -> dict[int, NDArray[np.float64]]:
 
 
 def picture(command: str, axes: Any) -> str:
-    """Draw the three statistics over the number of peers; returns what is shown."""
+    """Draw the three values over the number of peers; returns what is shown."""
     samples = samples_of(command)
     peers = np.array(list(samples))
-    found: dict[str, Microseconds] = {
-        name: np.array([1e6 * statistic(one) / p for p, one in samples.items()])
+    values: dict[str, Microseconds] = {
+        name: np.array([1e6 * statistic(times) / p for p, times in samples.items()])
         for name, statistic in STATISTICS.items()
     }
-    counts = [one.size for one in samples.values()]
-    draw(axes, found, "round trip per message RTT(p)/p in µs", peers)
-    ratio = found["mean"] / found["median"]
+    counts = [times.size for times in samples.values()]
+    draw(axes, values, "round trip per message RTT(p)/p in µs", peers)
+    ratio = values["mean"] / values["median"]
     return (
         f"The mean is {ratio.min():.2f} to {ratio.max():.2f} times the median, by the number of peers (with "
         f"at least {min(counts)} samples each). At "
-        f"{peers[0]} and {peers[-1]} peers: mean {found['mean'][0]:.2f} and {found['mean'][-1]:.2f} µs, median "
-        f"{found['median'][0]:.2f} and {found['median'][-1]:.2f} µs, least {found['least'][0]:.2f} and "
-        f"{found['least'][-1]:.2f} µs."
+        f"{peers[0]} and {peers[-1]} peers: mean {values['mean'][0]:.2f} and {values['mean'][-1]:.2f} µs, median "
+        f"{values['median'][0]:.2f} and {values['median'][-1]:.2f} µs, least {values['least'][0]:.2f} and "
+        f"{values['least'][-1]:.2f} µs."
     )
 
 

@@ -121,18 +121,18 @@ def _barrier_us(ranks: int, peers: int) -> float:
 
 def _barriers() -> tuple[Microseconds, Microseconds, list[int]]:
     chosen = [best_peers(int(p), lambda n, p=p: _barrier_us(int(p), n)) for p in RANKS]  # type: ignore[misc]
-    one = np.array([_barrier_us(int(p), 1) for p in RANKS])
+    with_1_peer = np.array([_barrier_us(int(p), 1) for p in RANKS])
     best = np.array([_barrier_us(int(p), n) for p, n in zip(RANKS, chosen, strict=True)])
-    return one, best, chosen
+    return with_1_peer, best, chosen
 
 
 def _algorithms(axes: Any) -> str:
     fit = fit_of(CALM, "lop")
     lines = {name: np.zeros(FEW_RANKS.size) for name in ALGORITHMS}
     for place, ranks in enumerate(FEW_RANKS.tolist()):
-        for one in chiplog.predict(fit, "barrier", ranks=ranks):
-            if one.algorithm in lines:
-                lines[one.algorithm][place] = one.seconds * 1e6
+        for row in chiplog.predict(fit, "barrier", ranks=ranks):
+            if row.algorithm in lines:
+                lines[row.algorithm][place] = row.seconds * 1e6
     draw(axes, lines, "barrier in µs", FEW_RANKS)
     axes.set_xlabel("ranks P")
     ends = ", ".join(f"{name} {values[-1]:.1f} µs" for name, values in lines.items())
@@ -140,20 +140,22 @@ def _algorithms(axes: Any) -> str:
 
 
 def _barrier(axes: Any) -> str:
-    one, best, chosen = _barriers()
-    draw(axes, {"dissemination (n = 1)": one, "n-way, best n": best}, "barrier in µs", RANKS)
+    with_1_peer, best, chosen = _barriers()
+    draw(
+        axes, {"dissemination (n = 1)": with_1_peer, "n-way, best n": best}, "barrier in µs", RANKS
+    )
     axes.set_xlabel("ranks P")
     return "; ".join(
-        f"P = {p}: n = {chosen[p - 2]}, {best[p - 2]:.2f} µs instead of {one[p - 2]:.2f} µs"
+        f"P = {p}: n = {chosen[p - 2]}, {best[p - 2]:.2f} µs instead of {with_1_peer[p - 2]:.2f} µs"
         for p in (8, 32, 64)
     )
 
 
 def _speed_up(axes: Any) -> str:
-    one, best, _ = _barriers()
-    draw(axes, {"n = 1 over best n": one / best}, "speed-up", RANKS)
+    with_1_peer, best, _ = _barriers()
+    draw(axes, {"n = 1 over best n": with_1_peer / best}, "speed-up", RANKS)
     axes.set_xlabel("ranks P")
-    return f"{(one / best)[6]:.2f} at 8 ranks, {(one / best)[-1]:.2f} at 64."
+    return f"{(with_1_peer / best)[6]:.2f} at 8 ranks, {(with_1_peer / best)[-1]:.2f} at 64."
 
 
 LOP = "Computed by chiplog's formulas from the RDMA write curve that the LoP paper prints; nothing was measured. "

@@ -46,8 +46,8 @@ def _value(fit: Any, symbol: str) -> float:
 
 
 def _interval(fit: Any, symbol: str, scale: float, unit: str) -> str:
-    one = fit[symbol]
-    return f"{one.value * scale:.2f} {unit} [{one.low * scale:.2f}, {one.high * scale:.2f}]"
+    parameter = fit[symbol]
+    return f"{parameter.value * scale:.2f} {unit} [{parameter.low * scale:.2f}, {parameter.high * scale:.2f}]"
 
 
 def _canvas(axes: Any, height: float) -> None:
@@ -92,7 +92,10 @@ def _one_model(axes: Any) -> str:
 
 def arrivals_us(trace: Trace) -> list[float]:
     """When the messages of ranks 0, 1 and so on were received, in us."""
-    return [one.received_us for one in sorted(trace.messages, key=lambda one: one.source)]
+    return [
+        message.received_us
+        for message in sorted(trace.messages, key=lambda message: message.source)
+    ]
 
 
 def _two_examples(axes: Any) -> str:

@@ -85,11 +85,11 @@ def principle(axes: Any) -> str:
     """Draw one to four and back; returns what is shown."""
     trace = trace_of((FOUR_PEERS,))
     diagram(axes, trace)
-    sent = [one for one in trace.messages if one.source == 0]
+    sent = [message for message in trace.messages if message.source == 0]
     axes.set_ylim(top=-0.75)
     for x, y, text in (
         (0.25, -0.45, "(1)"),
-        (max(one.send_ended_us for one in sent) / 2, -0.45, "(2)"),
+        (max(message.send_ended_us for message in sent) / 2, -0.45, "(2)"),
         (sent[0].received_us + 2.6, 1, "(3)"),
         (trace.end_us - 3.5, -0.45, "(4)"),
         (trace.end_us - 0.1, -0.45, "(5)"),

@@ -34,7 +34,7 @@ class HalfRoundTrips:
 
     def median(self, pairs: int) -> Floats:
         """The medians of the sizes, shape (sizes,)."""
-        return np.array([np.median(one) for one in self.seconds[pairs]])
+        return np.array([np.median(times) for times in self.seconds[pairs]])
 
     @property
     def shown(self) -> tuple[int, ...]:
@@ -86,10 +86,8 @@ def draw_rates(axes: Any, times: HalfRoundTrips) -> str:
     axes.set_ylabel("n/T of one process in GB/s")
     axes.set_ylim(bottom=0)
     legend_above(axes)
-    told = (f"{times.sizes[-1] / times.median(k)[-1] / 1e9:.2f} with {k}" for k in times.shown)
-    return (
-        f"At {times.sizes[-1] // 1024:,} KiB one process gets {', '.join(told)} processes, in GB/s."
-    )
+    rates = (f"{times.sizes[-1] / times.median(k)[-1] / 1e9:.2f} with {k}" for k in times.shown)
+    return f"At {times.sizes[-1] // 1024:,} KiB one process gets {', '.join(rates)} processes, in GB/s."
 
 
 def draw_model(axes: Any, times: HalfRoundTrips, fit: FittedModel) -> str:
@@ -97,9 +95,9 @@ def draw_model(axes: Any, times: HalfRoundTrips, fit: FittedModel) -> str:
     over_size(axes, times, lambda k: times.median(k) * 1e6, line="none")
     same = fit.model == "postal"
     for k, colour in zip(times.shown[:1] if same else times.shown, COLOURS, strict=False):
-        for number, one in enumerate(fit.details.segments):
-            first = times.sizes[times.sizes >= one.first_bytes].min()
-            last = times.sizes[times.sizes <= one.last_bytes].max()
+        for number, segment in enumerate(fit.details.segments):
+            first = times.sizes[times.sizes >= segment.first_bytes].min()
+            last = times.sizes[times.sizes <= segment.last_bytes].max()
             sizes = np.unique(np.geomspace(first, last, LINE_POINTS).round().astype(np.int64))
             name = {"label": "model, every k"} if same and not number else {}
             axes.plot(
@@ -124,18 +122,21 @@ def draw_model(axes: Any, times: HalfRoundTrips, fit: FittedModel) -> str:
 
 def draw_error(axes: Any, times: HalfRoundTrips, fit: FittedModel) -> str:
     """(model - measured) / measured over size; returns means and worst values by the model's protocols."""
-    found = {
+    errors = {
         k: predicted(fit, times.sizes, k) / times.median(k) - 1.0 for k in sorted(times.seconds)
     }
-    over_size(axes, times, lambda k: 100 * found[k])
+    over_size(axes, times, lambda k: 100 * errors[k])
     axes.axhline(0, color="0.5", lw=0.8)
     axes.set_ylabel("(model - measured) / measured in %")
     legend_above(axes)
-    table = 100 * np.abs(np.stack(list(found.values())))
-    told = []
-    for one in fit.details.segments:
-        inside = table[:, (times.sizes >= one.first_bytes) & (times.sizes <= one.last_bytes)]
-        told.append(
-            f"{inside.mean():.1f} % of {one.first_bytes:,} to {one.last_bytes:,} B (at most {inside.max():.0f} %)"
+    table = 100 * np.abs(np.stack(list(errors.values())))
+    texts = []
+    for segment in fit.details.segments:
+        inside = table[
+            :, (times.sizes >= segment.first_bytes) & (times.sizes <= segment.last_bytes)
+        ]
+        texts.append(
+            f"{inside.mean():.1f} % of {segment.first_bytes:,} to {segment.last_bytes:,} B "
+            f"(at most {inside.max():.0f} %)"
         )
-    return f"Mean error over 1 to {max(found)} pairs: {', '.join(told)}."
+    return f"Mean error over 1 to {max(errors)} pairs: {', '.join(texts)}."

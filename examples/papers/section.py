@@ -17,7 +17,7 @@ from chiplog.dataset.series import Dataset
 from chiplog.fit.result import Curve
 from chiplog.models.colours import BLUE, GREEN, ORANGE, PURPLE, SKY
 
-COLOURS = tuple(one.light for one in (BLUE, ORANGE, GREEN, PURPLE, SKY))
+COLOURS = tuple(colour.light for colour in (BLUE, ORANGE, GREEN, PURPLE, SKY))
 
 
 class NotHere(Exception):
@@ -93,7 +93,11 @@ def fit_of(command: str, model: str) -> FittedModel:
 
 def curve(fit: FittedModel, quantity: str) -> Curve:
     """A measured curve of a fit."""
-    return next(one for one in fit.details.curves if one.quantity == quantity)
+    return next(
+        measured_curve
+        for measured_curve in fit.details.curves
+        if measured_curve.quantity == quantity
+    )
 
 
 def legend_above(axes: Any) -> None:
@@ -147,5 +151,5 @@ def write_picture(section: Section, path: Path) -> str:
     figure.savefig(path, metadata={"Date": None, "Creator": None})
     pyplot.close(figure)
     drawn = re.sub(r"[ \t]+$", "", path.read_text(), flags=re.MULTILINE)
-    path.write_text(re.sub(r"-?\d+\.\d{3,}", lambda one: f"{float(one[0]):.5g}", drawn))
+    path.write_text(re.sub(r"-?\d+\.\d{3,}", lambda number: f"{float(number[0]):.5g}", drawn))
     return shows

@@ -86,14 +86,14 @@ def _read(events: list[dict[str, Any]]) -> Trace:
             ends.setdefault(event["id"], {})[event["ph"]] = spans[-1]
     messages = tuple(
         Message(
-            one["s"].rank,
-            one["f"].rank,
-            one["s"].start_us,
-            one["s"].end_us,
-            one["f"].start_us,
-            one["f"].end_us,
+            end["s"].rank,
+            end["f"].rank,
+            end["s"].start_us,
+            end["s"].end_us,
+            end["f"].start_us,
+            end["f"].end_us,
         )
-        for one in ends.values()
+        for end in ends.values()
     )
     ranks = sum(event["ph"] == "M" for event in events)
     return Trace(ranks, tuple(spans), messages)
@@ -114,15 +114,15 @@ def diagram(
             (span.rank - HALF_HEIGHT, 2 * HALF_HEIGHT),
             facecolors=colour, edgecolor="white", lw=0.4, zorder=3,
         )  # fmt: skip
-    for one in trace.messages:
-        down = 1 if one.target > one.source else -1
-        dark = marked_rank is None or one.source == marked_rank
+    for message in trace.messages:
+        down = 1 if message.target > message.source else -1
+        dark = marked_rank is None or message.source == marked_rank
         arrow = {"arrowstyle": "-|>", "shrinkA": 0, "shrinkB": 0}
         arrow |= {"lw": 1.1, "color": "0.1"} if dark else {"lw": 0.7, "color": "0.6"}
         axes.annotate(
             "",
-            (one.receive_began_us, one.target - down * HALF_HEIGHT),
-            (one.send_ended_us, one.source + down * HALF_HEIGHT),
+            (message.receive_began_us, message.target - down * HALF_HEIGHT),
+            (message.send_ended_us, message.source + down * HALF_HEIGHT),
             arrowprops=arrow,
         )
     axes.set_yticks(range(trace.ranks), names or [f"rank {rank}" for rank in range(trace.ranks)])
@@ -155,11 +155,11 @@ def beside(axes: Any, time_us: float, y: float, text: str) -> None:
 
 def received_from(trace: Trace, rank: int) -> list[int]:
     """Whose messages a rank received, in the order of their arrival."""
-    own = [one for one in trace.messages if one.target == rank]
-    return [one.source for one in sorted(own, key=lambda one: one.received_us)]
+    received = [message for message in trace.messages if message.target == rank]
+    return [message.source for message in sorted(received, key=lambda message: message.received_us)]
 
 
 def sent_to(trace: Trace, rank: int) -> list[int]:
     """To whom a rank sent, in order."""
-    own = [one for one in trace.messages if one.source == rank]
-    return [one.target for one in sorted(own, key=lambda one: one.sent_us)]
+    sent = [message for message in trace.messages if message.source == rank]
+    return [message.target for message in sorted(sent, key=lambda message: message.sent_us)]
