@@ -90,16 +90,12 @@ def _post_times(axes: Any) -> str:
 
 def _round_trips(command: str, axes: Any) -> str:
     fit = fit_of(command, "logfp")
-    found = curve(fit, "round_trip_over_peers")
-    _measured(axes, found, 1e6 / found.peers)
-    us = 1e6 / found.peers
-    draw(
-        axes,
-        {"LogfP, fitted": found.predicted_seconds * us},
-        PER_MESSAGE,
-        found.peers,
-        marked=False,
-    )
+    round_trips = curve(fit, "round_trip_over_peers")
+    assert round_trips.peers is not None, "this curve is over the peers"
+    us = 1e6 / round_trips.peers
+    _measured(axes, round_trips, us)
+    fitted = {"LogfP, fitted": round_trips.predicted_seconds * us}
+    draw(axes, fitted, PER_MESSAGE, round_trips.peers, marked=False)
     return _fitted(fit, ("f", "L", "g", "o_min", "o_max"))
 
 
@@ -109,11 +105,11 @@ def _fitted(fit: FittedModel, symbols: tuple[str, ...]) -> str:
     for symbol in symbols:
         parameter, scale = fit[symbol], 1.0 if symbol == "f" else 1e6
         unit = "" if symbol == "f" else " µs"
-        texts.append(
-            f"{symbol} = {parameter.value * scale:.4g}{unit} "
-            f"[{parameter.low * scale:.4g}, {parameter.high * scale:.4g}]"
-            if parameter.identified else f"{symbol} not identified"
-        )  # fmt: skip
+        if parameter.value is None or parameter.low is None or parameter.high is None:
+            texts.append(f"{symbol} not identified")
+            continue
+        low, high = parameter.low * scale, parameter.high * scale
+        texts.append(f"{symbol} = {parameter.value * scale:.4g}{unit} [{low:.4g}, {high:.4g}]")
     return f"Fitted, with 95 % intervals: {', '.join(texts)}."
 
 

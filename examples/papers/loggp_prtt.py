@@ -112,9 +112,9 @@ def _example(axes: Any) -> str:
     gap = curve(fit, "gap")
     points(axes, gap.message_bytes, gap, 1e6, "gap", COLOURS[0], [10_000])
     _axes(axes)
-    return (
-        f"chiplog finds g = {fit['g'].value * 1e6:.3f} µs and G = {fit['G'].value * 1e9:.3f} ns/B."
-    )
+    g, G = fit["g"].value, fit["G"].value
+    assert g is not None and G is not None, "the simulated network has a gap that shows"
+    return f"chiplog finds g = {g * 1e6:.3f} µs and G = {G * 1e9:.3f} ns/B."
 
 
 def _network(network: Published) -> Callable[[Any], str]:
