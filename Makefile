@@ -31,7 +31,7 @@ export PATH := $(abspath $(BIN)):$(PATH)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup report test statistics test-native test-python test-library test-rdma test-wheel wheel sdist site gallery man lint format examples sanitize fuzz bench clean
+.PHONY: help setup report test statistics test-native test-python test-library test-rdma test-wheel wheel sdist site papers rooms man lint format examples sanitize fuzz bench clean
 
 help:  ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -75,8 +75,11 @@ test-wheel: wheel $(STAMP)/test  ## Install the wheel into a clean environment a
 site: $(STAMP)/test  ## Build the site in build/site; any warning is an error
 	$(BIN)/python site/build.py $(BUILD)/site
 
-gallery: $(STAMP)/test  ## Draw the figures of five documents into docs/gallery (NODECOMM=FILE: published data)
-	$(BIN)/python gallery/build.py
+papers: $(STAMP)/test  ## Draw the figures of five papers into examples/papers (NODECOMM=FILE: published data)
+	$(BIN)/python examples/papers/build.py
+
+rooms:  ## Draw docs/images/rooms.svg from the code's imports
+	$(PYTHON) tools/draw_rooms.py
 
 man: $(STAMP)/test  ## Write manual pages into build/man: man -l build/man/chiplog.1
 	$(BIN)/python site/man.py $(BUILD)/man

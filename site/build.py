@@ -1,7 +1,7 @@
 """Builds the site: `python site/build.py FOLDER` writes it to FOLDER, and fails on any warning.
 
-The pages are those of docs/, README, CONTRIBUTING and CHANGELOG; those of the commands, of the JSON schemas and of the
-Python functions are generated from what they describe.
+The pages are those of docs/ and examples/papers/, README, CONTRIBUTING and CHANGELOG; those of the commands, of the
+JSON schemas and of the Python functions are generated from what they describe.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from check import problems
 from generate import generated_pages
-from stage import staged_pages
+from stage import files_on_site, place_on_site, staged_pages
 
 ROOT = Path(__file__).parent.parent
 SECTIONS = {
@@ -26,10 +26,10 @@ SECTIONS = {
     "Tutorials": ("tutorials",),
     "How-to": ("how-to",),
     "Explanation": ("explanation",),
-    "Gallery": ("gallery",),
     "Reference": ("reference",),
     "Numbers": ("numbers",),
     "Studies": ("studies",),
+    "Papers": ("papers",),
     "Decisions": ("decisions",),
     "Contributing": ("CONTRIBUTING.md",),
 }
@@ -94,9 +94,8 @@ def build(root: Path, target: Path) -> list[str]:
         for name, text in found.items():
             (staged / name).parent.mkdir(parents=True, exist_ok=True)
             (staged / name).write_text(text)
-        pictures = [one for kind in ("png", "svg") for one in (root / "docs").rglob(f"*.{kind}")]
-        for picture in pictures:
-            copy = staged / picture.relative_to(root / "docs")
+        for picture in files_on_site(root, "png") + files_on_site(root, "svg"):
+            copy = staged / place_on_site(picture, root)
             copy.parent.mkdir(parents=True, exist_ok=True)
             copy.write_bytes(picture.read_bytes())
         settings = yaml.safe_load((Path(__file__).parent / "mkdocs.yml").read_text())

@@ -15,16 +15,23 @@ TOP = {
     "CONTRIBUTING.md": "CONTRIBUTING.md",
     "CHANGELOG.md": "CHANGELOG.md",
 }
+FOLDERS = {"docs": Path(), "examples/papers": Path("papers")}
+"""Folders of the repository whose pages and pictures are on the site, and where they are there."""
 
 
 def staged_pages(root: Path) -> dict[str, str]:
     """Texts of the repository's own pages by their paths on the site."""
-    files = [root / name for name in TOP] + sorted((root / "docs").rglob("*.md"))
+    files = [root / name for name in TOP] + files_on_site(root, "md")
     texts = {file: file.read_text() for file in files}
-    texts |= {file: notebook_page(file) for file in sorted((root / "docs").rglob("*.ipynb"))}
+    texts |= {file: notebook_page(file) for file in files_on_site(root, "ipynb")}
     return {
         place_on_site(file, root): with_site_links(text, file, root) for file, text in texts.items()
     }
+
+
+def files_on_site(root: Path, kind: str) -> list[Path]:
+    """Files of a kind, like "md", in the folders that are on the site."""
+    return [file for folder in FOLDERS for file in sorted((root / folder).rglob(f"*.{kind}"))]
 
 
 def place_on_site(file: Path, root: Path) -> str:
@@ -34,10 +41,11 @@ def place_on_site(file: Path, root: Path) -> str:
         return TOP[inside]
     if inside.startswith("schemas"):
         return f"reference/schemas/{Path(inside).name.removesuffix('.schema.json')}.md"
-    if not inside.startswith("docs/"):
-        return ""
-    place = inside.removeprefix("docs/").replace(".ipynb", ".md")
-    return f"{place}/README.md" if file.is_dir() else place
+    for folder, folder_on_site in FOLDERS.items():
+        if Path(inside).is_relative_to(folder):
+            place = folder_on_site / Path(inside).relative_to(folder)
+            return str(place / "README.md" if file.is_dir() else place).replace(".ipynb", ".md")
+    return ""
 
 
 def with_site_links(text: str, file: Path, root: Path) -> str:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from chiplog.fit.quantities.quantity import Quantity
 from chiplog.fit.regimes import Regimes, find_regimes
+from chiplog.fit.regimes.line import fit_line
 from chiplog.plan.sizes import parse_sizes
 
 SIZES = np.array(parse_sizes("1:1MiB"), dtype=np.int64)
@@ -77,3 +79,14 @@ def test_zero_bytes_have_a_place_below_one_byte() -> None:
     seconds = 1e-6 + sizes * 1e-9
     found = find_regimes(sizes, seconds, 0.0 * seconds, seconds)
     assert found.lines.begins == (0,)
+
+
+def test_a_quantity_that_is_zero_everywhere_has_a_line_at_zero_without_a_warning() -> None:
+    """An overhead of none on a simulated network; the share of noise in a time of 0 s would be a division by 0."""
+    zero = np.zeros(SIZES.size)
+    overhead = Quantity(
+        "o_r", SIZES, zero, zero, np.zeros((SIZES.size, 5)), frozenset(), np.full(SIZES.size, 9)
+    )
+    fitted = fit_line(overhead, SIZES - 1.0, np.random.default_rng(1))
+    assert fitted.intercept == 0.0
+    assert fitted.slope == 0.0

@@ -168,11 +168,11 @@ def fit_line(
     for _ in range(ROUNDS):
         intercept, slope = _solve(x, y[:, None], weight)
         predicted = intercept[0] + slope[0] * x
-        scale = _ramp(predicted, float(intercept[0]), octaves, misfit) * np.maximum(
-            predicted, 0.1 * np.abs(y)
-        )
+        height = np.maximum(predicted, 0.1 * np.abs(y))
+        scale = _ramp(predicted, float(intercept[0]), octaves, misfit) * height
         residual = y - predicted
-        noise = sigma / np.maximum(predicted, 0.1 * np.abs(y))
+        # Where both are 0, as of an overhead that is none, no noise is a share of it: infinite.
+        noise = np.divide(sigma, height, out=np.full_like(sigma, np.inf), where=height > 0.0)
         known = noise < TELLING
         misfit, noisier, alike = _scatter(
             residual[known], scale[known], sigma[known], noise[known], parameters

@@ -1,0 +1,1 @@
+"""The figures of five papers, drawn by chiplog."""

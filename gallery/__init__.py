@@ -1,1 +1,0 @@
-"""The figures of five documents, drawn by chiplog."""
