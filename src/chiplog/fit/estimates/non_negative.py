@@ -62,7 +62,6 @@ def _unconstrained(gram: Floats, moment: Floats) -> tuple[Floats, Floats]:
     """
     regular = np.linalg.det(gram) > SINGULAR
     safe = np.where(regular[..., None, None], gram, np.eye(moment.shape[-1]))
-    solved: Floats = np.linalg.solve(safe, moment[..., None])[..., 0]
+    solved = np.asarray(np.linalg.solve(safe, moment[..., None])[..., 0], dtype=np.float64)
     feasible = regular & np.all(solved >= 0.0, axis=-1)
-    gain: Floats = np.where(feasible, (solved * moment).sum(axis=-1), -np.inf)
-    return solved, gain
+    return solved, np.where(feasible, (solved * moment).sum(axis=-1), -np.inf)
