@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import os
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,8 @@ from chiplog.errors import ChiplogError
 from chiplog.measure.launchers import OPEN_MPI_SESSION
 from chiplog.measure.probes import base_probe
 
+# As the command does: matrices are small here, and threads that wait for them keep the cores of other tests busy.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 _numbers = itertools.count(1)
 
 

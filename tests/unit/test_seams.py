@@ -7,6 +7,7 @@ holds at least nine tenths of a seam's names. A second one is what a newcomer wo
 from __future__ import annotations
 
 import ast
+import functools
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -107,16 +108,22 @@ def documentation(tree: ast.AST) -> set[ast.AST]:
     }
 
 
+@functools.cache
+def literals(path: Path) -> tuple[tuple[frozenset[str], int], ...]:
+    """What the literals of a file name, but its documentation, and their lines."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    passed = documentation(tree)
+    named = ((words_of(node), node) for node in ast.walk(tree) if node not in passed)
+    return tuple((frozenset(words), getattr(node, "lineno", 0)) for words, node in named if words)
+
+
 def python_lists(names: tuple[str, ...], source: Path) -> Iterator[str]:
     """Where in the Python files below `source` the names are listed, as "file:line"."""
     wanted = {name.replace("_", "-") for name in names}
     for path in sorted(source.rglob("*.py")):
-        text = path.read_text(encoding="utf-8")
-        tree = ast.parse(text)
-        passed = documentation(tree)
-        for node in ast.walk(tree):
-            if node not in passed and len(wanted & words_of(node)) >= SHARE * len(wanted):
-                yield f"{path.relative_to(source)}:{getattr(node, 'lineno', 0)}"
+        for words, line in literals(path):
+            if len(wanted & words) >= SHARE * len(wanted):
+                yield f"{path.relative_to(source)}:{line}"
 
 
 def without_comments(text: str) -> str:

@@ -1,7 +1,8 @@
-"""Least squares with two or three coefficients, none of them negative, for many problems at once.
+"""Least squares with a few coefficients, none of them negative, for many problems at once.
 
-The optimum is the unconstrained solution on its own set of positive coefficients. So all sets are solved in closed form
-from the normal equations, and of those without a negative coefficient the one with the least squares is taken.
+The optimum is the unconstrained solution on its own set of positive coefficients. Where the solution on all of them has
+no negative one, it is the optimum. Elsewhere all smaller sets are solved in closed form from the normal equations, and
+of those without a negative coefficient the one with the least squares is taken.
 
 Source: C. L. Lawson, R. J. Hanson, "Solving least squares problems" (1974), ch. 23.
 """
@@ -26,30 +27,41 @@ def non_negative(gram: Floats, moment: Floats) -> tuple[Floats, Floats]:
     """
     length = np.sqrt(np.diagonal(gram, axis1=-2, axis2=-1))
     length = np.where(length > 0, length, 1.0)
-    unit = gram / (length[..., :, None] * length[..., None, :])
     right = moment / length
+    unit = gram / (length[..., :, None] * length[..., None, :])
+    unit = np.broadcast_to(unit, (*right.shape, right.shape[-1]))
+    coefficients, gain = _unconstrained(unit, right)
+    is_bound = np.isneginf(gain)
+    if np.any(is_bound):
+        coefficients[is_bound], gain[is_bound] = _on_fewer(unit[is_bound], right[is_bound])
+    return coefficients / length, gain
+
+
+def _on_fewer(gram: Floats, moment: Floats) -> tuple[Floats, Floats]:
+    """The best solution with at least one coefficient 0, of B problems: `gram` has shape (B, C, C)."""
     best, gain = np.zeros(moment.shape), np.zeros(moment.shape[:-1])
-    count = moment.shape[-1]
-    for size in range(count, 0, -1):
-        for chosen in combinations(range(count), size):
-            coefficients, more = _unconstrained(unit, right, chosen)
-            better = more > gain
-            gain = np.where(better, more, gain)
-            best = np.where(better[..., None], coefficients, best)
-    return best / length, gain
+    problems, count = np.arange(gain.size), moment.shape[-1]
+    for size in range(count - 1, 0, -1):
+        sets = np.array(list(combinations(range(count), size)))
+        part = gram[:, sets[:, :, None], sets[:, None, :]]
+        solved, of_set = _unconstrained(part, moment[:, sets])
+        chosen = np.argmax(of_set, axis=1)
+        coefficients = np.zeros(moment.shape)
+        np.put_along_axis(coefficients, sets[chosen], solved[problems, chosen], axis=1)
+        more = of_set[problems, chosen]
+        is_better = more > gain
+        gain = np.where(is_better, more, gain)
+        best = np.where(is_better[:, None], coefficients, best)
+    return best, gain
 
 
-def _unconstrained(gram: Floats, moment: Floats, chosen: tuple[int, ...]) -> tuple[Floats, Floats]:
-    """The solution on the `chosen` coefficients, the others 0, and by how much it lowers the sum of squares.
+def _unconstrained(gram: Floats, moment: Floats) -> tuple[Floats, Floats]:
+    """The solution, and by how much it lowers the sum of squares.
 
     Where it has a negative coefficient or is none, that is -infinity.
     """
-    part = gram[..., chosen, :][..., chosen]
-    right = moment[..., chosen]
-    regular = np.linalg.det(part) > SINGULAR
-    safe = np.where(regular[..., None, None], part, np.eye(len(chosen)))
-    solved = np.linalg.solve(safe, right[..., None])[..., 0]
-    coefficients = np.zeros(moment.shape)
-    coefficients[..., chosen] = solved
+    regular = np.linalg.det(gram) > SINGULAR
+    safe = np.where(regular[..., None, None], gram, np.eye(moment.shape[-1]))
+    solved = np.asarray(np.linalg.solve(safe, moment[..., None])[..., 0], dtype=np.float64)
     feasible = regular & np.all(solved >= 0.0, axis=-1)
-    return coefficients, np.where(feasible, (solved * right).sum(axis=-1), -np.inf)
+    return solved, np.where(feasible, (solved * moment).sum(axis=-1), -np.inf)

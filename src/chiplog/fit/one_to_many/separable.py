@@ -117,7 +117,10 @@ def replicates(
 def _projected(
     curve: SeparableCurve, nonlinear: Array, targets: Array, error: Array
 ) -> tuple[Array, Array, Array]:
-    """Linear parameters (B, linear), residuals (B, points) and their squares (B,) at nonlinear ones (B, nonlinear)."""
+    """Linear parameters (..., linear), residuals (..., points) and their squares (...), at `nonlinear` ones.
+
+    `nonlinear` has shape (..., B, nonlinear), `targets` (B, points).
+    """
     columns = curve.basis(nonlinear) / error[:, None]
     turned = np.swapaxes(columns, -1, -2)
     linear, _ = non_negative(turned @ columns, (turned @ targets[..., None])[..., 0])
@@ -163,14 +166,9 @@ def _step(
     """The damped step of each, shape (B, nonlinear); none over a bound that a parameter is at."""
     count = theta.shape[1]
     inwards = np.where(theta + DIFFERENCE > curve.upper, -DIFFERENCE, DIFFERENCE)
-    slopes = np.stack(
-        [
-            (_projected(curve, theta + np.eye(count)[k] * inwards, targets, error)[1] - residual)
-            / inwards[:, k, None]
-            for k in range(count)
-        ],
-        axis=-1,
-    )
+    moved = theta + np.eye(count)[:, None, :] * inwards
+    change = _projected(curve, moved, targets, error)[1] - residual
+    slopes = np.moveaxis(change / inwards.T[..., None], 0, -1)
     falls = -np.einsum("bpk,bp->bk", slopes, residual)
     stuck = ((theta >= curve.upper) & (falls > 0)) | ((theta <= curve.lower) & (falls < 0))
     slopes = np.where(stuck[:, None, :], 0.0, slopes)
