@@ -56,7 +56,7 @@ def run(
     """Measure this machine, fit every model, compare them and write a report."""
     from chiplog.jobs.measure_to_report import run as run_all
     from chiplog.measure.process_start import process_start
-    from chiplog.report.measured import not_usable
+    from chiplog.report.trust import trust_of
 
     result = run_all(
         targets or (),
@@ -85,7 +85,7 @@ def run(
     say(f"raw data   {result.directory / 'runs'}")
     if result.files:
         model = result.directory / "model.json"
-        if all(not_usable(target) for target in result.report.targets):
+        if all(trust_of(target).level == "not usable" for target in result.report.targets):
             say("next       run again when nothing else runs  (or: chiplog run --details)")
         else:
             say(f"next       chiplog predict {model} --help  (or: chiplog run --details)")
