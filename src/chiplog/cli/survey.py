@@ -11,7 +11,8 @@ import typer
 
 from chiplog.cli.completion import command_or_file
 from chiplog.cli.output import JsonOption, note, say, write_json
-from chiplog.errors import RunFailed, UsageError
+from chiplog.counts import seconds_within
+from chiplog.errors import RunFailed
 
 
 def survey(
@@ -99,8 +100,8 @@ def survey(
     from chiplog.survey.job import survey as survey_target
     from chiplog.survey.plan import SurveyOptions
 
-    if budget is not None and not budget > 0:
-        raise UsageError(f"--budget: {budget} is out of range; it accepts seconds above 0.")
+    if budget is not None:
+        seconds_within("--budget", budget)
     options = SurveyOptions(
         latency_bytes=parse_bytes(latency_bytes, "--latency-bytes"),
         bandwidth_bytes=parse_bytes(bandwidth_bytes, "--bandwidth-bytes"),
