@@ -25,6 +25,12 @@ def seed_within(option: str, value: int) -> None:
         raise UsageError(f"{option}: is {value}; it accepts whole numbers from 0 to 2^64 - 1.")
 
 
+def seconds_within(option: str, value: float) -> None:
+    """UsageError where a time to measure in is no positive number of seconds."""
+    if not value > 0.0:
+        raise UsageError(f"{option}: {value:g} is out of range; it accepts seconds above 0.")
+
+
 def refuse_more(what: str, count: int, most: int, remedy: str) -> None:
     """UsageError, saying how many there would be, where that is more than can be made."""
     if count > most:

@@ -15,9 +15,9 @@ from chiplog.fit.fitting import fit
 from chiplog.fit.verdict import busy_text, rejection
 from chiplog.machine_state.load import MachineLoad, machine_load
 from chiplog.models.piecewise import Piece
-from chiplog.report.measured import not_usable
 from chiplog.report.sections import build
 from chiplog.report.summary import summary_lines
+from chiplog.report.trust import trust_of
 
 TRUTH = Piece(None, {"L": 2e-6, "o_s": 1e-6, "o_r": 1e-6, "g": 1.5e-6, "G": 1e-9})
 
@@ -107,9 +107,9 @@ def test_a_rejected_fit_of_a_busy_machine_is_said_first_on_the_screen_and_on_the
     )
     spoiled = replace(report, targets=(replace(first, fits=bad), *others))
     words = "the machine was busy (16 other programs ran on 2 CPUs); measure again when it is idle"
-    assert not_usable(spoiled.targets[0]) == words
-    assert all(not_usable(one) is None for one in report.targets)
+    assert trust_of(spoiled.targets[0]).reason == words
+    assert all(trust_of(target).level != "not usable" for target in report.targets)
     lines = summary_lines(spoiled)
-    assert lines[0].startswith(f"NOT USABLE: {first.name}: the machine was busy")
+    assert lines[0].startswith(f"{first.name}: not usable, because the machine was busy")
     overview = build(spoiled).sections[0]
     assert words in str(overview.blocks[0])

@@ -39,7 +39,7 @@ def test_three_targets_take_one_screen_with_long_names_and_many_warnings() -> No
     lines = summary_lines(report_of(one, one, one))
     assert len(lines) <= LINES, "\n".join(lines)
     assert max(map(len, lines)) <= COLUMNS
-    assert lines[-1].endswith("more warnings: --details")
+    assert lines[-1].endswith("warnings: --details")
 
 
 def test_it_is_one_screen_where_sizes_are_missing_and_many_protocols_change_too() -> None:
@@ -59,7 +59,7 @@ def test_it_is_one_screen_where_sizes_are_missing_and_many_protocols_change_too(
     lines = summary_lines(report_of(one, one, one))
     assert any("nearest size" in line for line in lines)
     assert len(lines) <= LINES, "\n".join(lines)
-    assert lines[-1].endswith("more warnings: --details")
+    assert lines[-1].endswith("warnings: --details")
 
 
 def test_a_limit_is_named_by_the_setting_that_it_is_of() -> None:
@@ -76,11 +76,35 @@ def test_a_limit_is_named_by_the_setting_that_it_is_of() -> None:
 def test_a_target_that_failed_or_has_no_fit_says_so_and_loses_no_other() -> None:
     failed = replace(target(), name="mpi", fits=(), failure="no MPI was found.")
     unfitted = replace(target(), name="udp", fits=())
-    text = "\n".join(summary_lines(report_of(target(), failed, unfitted)))
-    assert "mpi: failed: no MPI was found." in text
-    assert "udp: no model was fitted." in text
-    assert f"{target().name}: LogGP is off by" in text
+    text = " ".join(" ".join(summary_lines(report_of(target(), failed, unfitted))).split())
+    assert "mpi: not usable, because it failed: no MPI was found." in text
+    assert "udp: not usable, because no model was fitted." in text
+    assert f"{target().name}: usable for times within" in text
 
 
 def test_without_targets_it_says_that() -> None:
     assert summary_lines(report_of()) == ["No target was measured."]
+
+
+def test_no_warning_is_cut_and_at_most_three_are_shown() -> None:
+    facts = [f"fact number {number} that takes a few words" for number in range(6)]
+    remedy = "do this, then that, and measure again when nothing else runs on the machine"
+    header = {
+        **target().dataset.header,
+        "warnings": [
+            {"fact": fact, "number": 1.0, "unit": "%", "remedy": remedy} for fact in facts
+        ],
+    }
+    warned = replace(target(), dataset=replace(target().dataset, header=header))
+    lines = summary_lines(report_of(warned))
+    text = " ".join(" ".join(lines).split())
+    assert text.count(remedy) == 3
+    assert all(fact in text for fact in facts[:3])
+    assert "..." not in text
+    assert lines[-1] == "! 3 more warnings: --details"
+
+
+def test_what_the_fits_say_is_no_warning() -> None:
+    fits = tuple(replace(fit, warnings=("Some sizes are left out.",)) for fit in target().fits)
+    text = "\n".join(summary_lines(report_of(replace(target(), fits=fits))))
+    assert "left out" not in text

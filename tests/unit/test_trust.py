@@ -1,98 +1,78 @@
-"""What others may have written in the cache is neither run nor compiled in."""
+"""Whether a target's model may be relied on: the first line of screen and page."""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from dataclasses import replace
 
 import pytest
-from fake_mpi import OPEN_MPI_H, make_mpi, make_sources, needs_compiler
+from sample_report import sample_report
 
-from chiplog.errors import RunFailed
-from chiplog.measure import library, probes, programs
-
-Build = Callable[[], Path]
-BUILDS = {
-    "probe": lambda mpi: probes.build_probe(mpi).path,
-    "library": lambda mpi: library.build_library(mpi).path,
-    "program": lambda mpi: programs.build_program("tool", mpi).path,
-}
-"""Each command that takes something from the cache to run it."""
+from chiplog.report.input import TargetReport
+from chiplog.report.measured import headline
+from chiplog.report.ranking import in_sample_row
+from chiplog.report.trust import Trust, trust_of
 
 
-@pytest.fixture
-def build(
-    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[Build]:
-    """Builds what the parameter names, below a cache of its own; with a permissive umask."""
-    native = make_sources(tmp_path / "native", "int main() {}\n")
-    (native / "src" / "core" / "plain.cpp").write_text("int plain() { return 1; }\n")
-    (native / "src" / "collectives").mkdir()
-    (native / "src" / "collectives" / "part.cpp").write_text("int part() { return 7; }\n")
-    for name in library.SHARED_HEADERS:
-        (native / "src" / name).write_text("")
-    (native / "apps" / "tool").mkdir()
-    (native / "apps" / "tool" / "main.cpp").write_text("int main() {}\n")
-    for module in (probes, library, programs):
-        monkeypatch.setattr(module, "native_sources", lambda: native)
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    wrapper = str(make_mpi(tmp_path / "mpi", OPEN_MPI_H))
-    before = os.umask(0)
-    yield lambda: BUILDS[request.param](wrapper)
-    os.umask(before)
+def judged(
+    error: float, repeatability: float | None, *, held_out: str = "each of 5 folds"
+) -> TargetReport:
+    """A target whose shown model misses the points of its check by `error`."""
+    target = sample_report().targets[0]
+    fit = headline(target)
+    assert fit is not None
+    missed = replace(
+        fit.error, points=20, median_relative=error, mean_relative=error, mean_factor=1.0 + error
+    )
+    row = replace(in_sample_row(fit), error=missed, repeatability=repeatability, held_out=held_out)
+    return replace(target, fits=(replace(fit, error=missed),), comparison=(row,))
 
 
-def spoil(path: Path, how: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    if how == "owner" and os.geteuid() == 0:
-        os.chown(path, 65534, 65534)
-    elif how == "owner":
-        monkeypatch.setattr("chiplog.measure.trust.os.geteuid", lambda: os.getuid() + 1)
-    else:
-        path.chmod(path.stat().st_mode | (0o020 if how == "group" else 0o002))
-
-
-@needs_compiler
-@pytest.mark.parametrize("build", BUILDS, indirect=True)
-def test_what_others_own_or_may_write_is_refused_and_left_as_it_is(
-    build: Build, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("error", "repeatability", "level"),
+    [
+        (0.010, 0.010, "usable"),
+        (0.0149, 0.010, "usable"),
+        (0.0151, 0.010, "limited"),
+        (0.050, None, "limited"),
+        (0.050, 0.040, "usable"),
+        (0.600, 0.500, "not usable"),
+    ],
+)
+def test_it_is_usable_where_held_out_errors_are_within_what_visits_differ_by(
+    error: float, repeatability: float | None, level: str
 ) -> None:
-    path = build()
-    assert build() == path, "what a permissive umask left is trusted"
-    cache = tmp_path / "cache" / "chiplog"
-    parts = [path, *path.parents[: len(path.relative_to(cache).parts) - 1]]
-    if path.name == probes.PROBE_NAME:
-        parts.append(path.with_name(probes.MANIFEST_NAME))
-    for part in parts:
-        for how in ("group", "other", "owner"):
-            facts = part.stat()
-            with monkeypatch.context() as patch:
-                spoil(part, how, patch)
-                with pytest.raises(
-                    RunFailed, match=r"remove it, or name a cache of your own"
-                ) as told:
-                    build()
-                assert str(part) in str(told.value) or how == "owner"
-                assert not probes.list_probes()
-            os.chown(part, facts.st_uid, facts.st_gid)
-            part.chmod(facts.st_mode)
-    assert build() == path
+    assert trust_of(judged(error, repeatability)).level == level
 
 
-@needs_compiler
-@pytest.mark.parametrize("build", ["probe"], indirect=True)
-def test_compiled_files_that_others_may_write_are_not_linked(build: Build, tmp_path: Path) -> None:
-    path = build()
-    for compiled in (tmp_path / "cache" / "chiplog" / "probes" / "objects").rglob("*.o"):
-        compiled.chmod(0o666)
-    path.unlink()
-    with pytest.raises(RunFailed, match=r"\.o may be written by other users"):
-        build()
+def test_the_numbers_are_in_the_sentence() -> None:
+    target = judged(0.03, 0.011)
+    sentence = trust_of(target).sentence()
+    assert sentence.startswith(
+        "usable for times within 3.0 %: LogGP misses 20 held-out points by 3.0 % in the median ("
+    )
+    assert sentence.endswith("where visits differ by 1.1 %.")
 
 
-@needs_compiler
-@pytest.mark.parametrize("build", ["program"], indirect=True)
-def test_a_sticky_folder_may_be_written_by_all(build: Build) -> None:
-    path = build()
-    path.parent.chmod(0o1777)
-    assert build() == path
+def test_points_that_a_model_was_fitted_to_make_it_usable_within_its_error_only() -> None:
+    trust = trust_of(judged(0.01, 0.02, held_out=""))
+    assert trust.level == "limited"
+    assert "none were held out" in trust.reason
+
+
+def test_a_busy_machine_and_a_run_that_is_not_complete_are_said_beside_it() -> None:
+    target = judged(0.01, 0.02)
+    fits = tuple(replace(fit, busy="3 other programs ran on 2 CPUs") for fit in target.fits)
+    dataset = replace(target.dataset, complete=False)
+    trust = trust_of(replace(target, fits=fits, dataset=dataset))
+    assert trust.level == "usable"
+    assert "the run is not complete" in trust.reason
+    assert "the machine was busy (3 other programs ran on 2 CPUs)" in trust.reason
+
+
+def test_a_target_without_a_result_is_not_usable_and_says_why() -> None:
+    target = sample_report().targets[0]
+    assert trust_of(replace(target, fits=())) == Trust(
+        "not usable", "not usable", "no model was fitted"
+    )
+    failed = trust_of(replace(target, failure="no MPI was found."))
+    assert failed.sentence() == "not usable, because it failed: no MPI was found."

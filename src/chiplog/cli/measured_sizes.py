@@ -9,7 +9,7 @@ from chiplog.report.document import Table, line
 from chiplog.report.input import TargetReport
 from chiplog.report.patterns import pattern_tables
 from chiplog.report.plain_table import plain_lines
-from chiplog.report.sections.warnings import notice_sentence, notices
+from chiplog.report.sections.warnings import notice_sentence, warnings
 
 if TYPE_CHECKING:
     from chiplog.dataset.series import Dataset
@@ -51,4 +51,4 @@ def _with_rows(table: Table, most: int) -> Table:
 def header_warnings(dataset: Dataset) -> list[str]:
     """What the machine did beside the measurement: each a fact, a number and a remedy; at most MOST_WARNINGS."""
     target = TargetReport(str(dataset.header.get("target", "")), dataset)
-    return [notice_sentence(notice) for notice in notices(target)[:MOST_WARNINGS]]
+    return [notice_sentence(notice) for notice in warnings(target)[:MOST_WARNINGS]]

@@ -70,7 +70,7 @@ def run(
 
 def _show(result: RunResult, *, details: bool) -> None:
     """Prints one screen of the report, or all of it, and what to do next."""
-    from chiplog.report.measured import not_usable
+    from chiplog.report.trust import trust_of
 
     if details:
         from chiplog.cli.screen import Screen
@@ -86,7 +86,7 @@ def _show(result: RunResult, *, details: bool) -> None:
     say(f"raw data   {result.directory / 'runs'}")
     if result.files:
         model = result.directory / "model.json"
-        if all(not_usable(target) for target in result.report.targets):
+        if all(trust_of(target).level == "not usable" for target in result.report.targets):
             say("next       run again when nothing else runs  (or: chiplog run --details)")
         else:
             say(f"next       chiplog predict {model} --help  (or: chiplog run --details)")

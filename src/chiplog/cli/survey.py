@@ -19,7 +19,8 @@ from chiplog.cli.options import (
     option,
 )
 from chiplog.cli.output import note, say, write_json
-from chiplog.errors import RunFailed, UsageError
+from chiplog.counts import seconds_within
+from chiplog.errors import RunFailed
 
 if TYPE_CHECKING:
     from chiplog.survey.job import SurveyStart
@@ -108,8 +109,8 @@ def survey(
     """Measure latency and bandwidth between every two nodes of a machine, in rounds of disjoint pairs."""
     from chiplog.survey.job import survey as survey_target
 
-    if meeting.budget is not None and not meeting.budget > 0:
-        raise UsageError(f"--budget: {meeting.budget} is out of range; it accepts seconds above 0.")
+    if meeting.budget is not None:
+        seconds_within("--budget", meeting.budget)
     options = _survey_options(target, nodes, sweep)
     if run.dry_run:
         _show_plan(target, options, run.json_file)

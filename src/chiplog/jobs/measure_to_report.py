@@ -12,6 +12,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from chiplog.counts import seconds_within
 from chiplog.dataset.run_file import read_run
 from chiplog.dataset.series import Dataset
 from chiplog.errors import ChiplogError, RunFailed
@@ -91,12 +92,13 @@ def run(request: RunRequest) -> RunResult:
     Without `targets`: shm, tcp, and mpi where one is found. `budget` bounds the whole run in seconds, from `began` on,
     a time of `time.monotonic`, by default now. Where it is short, fewer sizes are measured, and two ranks alone unless
     `ranks` is given. The directory gets a new folder with runs/*.jsonl, model.json, report.html and report.md, and
-    links to those of the latest run (`chiplog.jobs.folders`). A target that fails does not lose the others, nor do many
-    ranks lose what two brought: the report says why there is no result.
+    links to those of the latest run that has a result (`chiplog.jobs.folders`). A target that fails does not lose the
+    others, nor do many ranks lose what two brought: the report says why there is no result.
 
     Raises UsageError where an option can't be met, RunFailed where nothing can be written.
     """
     check_ranks(request.ranks)
+    seconds_within("--budget", request.budget)
     chosen = tuple(dict.fromkeys(request.targets)) or default_targets()
     for target in chosen:
         # what can't be is refused before anything is measured
@@ -105,9 +107,8 @@ def run(request: RunRequest) -> RunResult:
     out = Path(request.out)
     folder = new_folder(out)
     reports, too_late = whole.measure(folder)
-    show_latest(out, folder)
     over = f"the budget of {request.budget:g} s was over before"
-    kept = _kept_samples(out)
+    kept = _kept_samples(folder)
     if not reports:
         raise RunFailed(f"{over} {' and '.join(too_late)} could be analysed: {kept}.")
     from chiplog.jobs.report import report_input
@@ -124,7 +125,10 @@ def run(request: RunRequest) -> RunResult:
             files = _write(report, folder)
     except OutOfTime:
         failures.append(f"{folder}: {over} the report was written: {kept}.")
-    return RunResult(report, out, files, tuple(failures))
+    has_result = bool(files) and any(report.failure is None for report in reports)
+    if has_result:
+        show_latest(out, folder)
+    return RunResult(report, out if has_result else folder, files, tuple(failures))
 
 
 @dataclass(frozen=True)
@@ -171,10 +175,10 @@ class _WholeRun:
         return reports, too_late
 
 
-def _kept_samples(out: Path) -> str:
+def _kept_samples(folder: Path) -> str:
     """What there is of a run whose time was over, and what to do."""
-    if any((out / "runs").iterdir()):
-        return f"the samples are kept, and `chiplog report {out}/runs/*.jsonl -o report.html` analyses them"
+    if any((folder / "runs").iterdir()):
+        return f"the samples are kept, and `chiplog report {folder}/runs/*.jsonl -o report.html` analyses them"
     return "nothing was measured; give it more of --budget"
 
 

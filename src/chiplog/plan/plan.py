@@ -12,7 +12,7 @@ from functools import lru_cache
 from itertools import product
 from typing import Any
 
-from chiplog.counts import MOST, MOST_RANKS, refuse_more, seed_within, within
+from chiplog.counts import MOST, MOST_RANKS, refuse_more, seconds_within, seed_within, within
 from chiplog.dataset.operations import (
     ATOMIC,
     ATOMIC_BYTES,
@@ -103,10 +103,8 @@ class PlanOptions:
                 f"--precision: {self.relative_half_width} is out of range; it accepts a relative half width "
                 "above 0 and below 1, e.g. 0.025."
             )
-        if self.budget_seconds is not None and not self.budget_seconds > 0:
-            raise UsageError(
-                f"--budget: {self.budget_seconds} is out of range; it accepts seconds above 0."
-            )
+        if self.budget_seconds is not None:
+            seconds_within("--budget", self.budget_seconds)
         if not self.sizes:
             raise UsageError("--sizes: names no size.")
         if self.operations == (ATOMIC,) and ATOMIC_BYTES not in self.sizes:

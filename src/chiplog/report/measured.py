@@ -15,7 +15,7 @@ from chiplog.compare.best import best_row
 from chiplog.dataset.series import Dataset, Series
 from chiplog.fit.predictions.predictor import has_tables
 from chiplog.fit.result import Curve, Fit
-from chiplog.fit.verdict import cause_text, rejection
+from chiplog.fit.verdict import rejection
 from chiplog.models.registry import find_model
 from chiplog.report.input import TargetReport
 from chiplog.report.names import fit_name, identifier, jump, kind, model_name, place
@@ -77,12 +77,6 @@ def parameter_fit(target: TargetReport) -> Fit | None:
 def _is_table(fit: Fit) -> bool:
     model = find_model(fit.model)
     return model is not None and has_tables(model)
-
-
-def not_usable(target: TargetReport) -> str | None:
-    """Why the target's model must not be predicted with, and what to do; None where it may be."""
-    fit = headline(target)
-    return None if fit is None or rejection(fit) is None else cause_text(fit, model_name(fit.model))
 
 
 def headline_rank(fit: Fit) -> int:

@@ -1,4 +1,4 @@
-"""The whole report on one screen: one table, the protocol changes, a verdict each, and what to be warned of."""
+"""The whole report on one screen: whether to trust it, one table, the protocol changes, and what to be warned of."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 
 from chiplog.changes.change import Change
-from chiplog.dataset.disturbance import oversubscription
-from chiplog.fit.result import Fit, Parameter
+from chiplog.fit.result import Parameter
 from chiplog.report import format
 from chiplog.report.document import text_of
 from chiplog.report.header import members, text
@@ -19,19 +18,17 @@ from chiplog.report.measured import (
     SMALL_BYTES,
     half_round_trip_at,
     headline,
-    not_usable,
     parameter_fit,
 )
 from chiplog.report.names import model_name, short_place
-from chiplog.report.parameter_text import bounds, is_known, mark
+from chiplog.report.parameter_text import is_known, mark
 from chiplog.report.ranking import row_of
 from chiplog.report.sections.machine import short_banner
-from chiplog.report.sections.verdict import LEAST_SAID
-from chiplog.report.sections.warnings import notice_sentence, notices
+from chiplog.report.sections.warnings import notice_sentence, warnings
+from chiplog.report.trust import trust_of
 
 COLUMNS = 80
 MOST_WARNINGS = 3
-LINES_A_WARNING = 2
 UNKNOWN, NEAR = "?", "~"
 """Of parameters that are not identified, and of times at a size beside the one that was asked for."""
 GAP_COLUMN = 5
@@ -42,7 +39,7 @@ HEADER_BYTES = 80
 """The most that a protocol's limit may lie above the last size before a change: MPIs put headers before a payload."""
 BETWEEN_FACTS, MOST_FACTS = " · ", 2
 """Host and processor: what stands behind them is in the details."""
-MOST_LINES = {"not usable": 3, "machine": 1, "changes": 3, "verdict": 2}
+MOST_LINES = {"trust": 4, "machine": 1, "changes": 3}
 SCREEN_LINES, LINES_ABOUT_FILES, SCREEN_TARGETS, LINES_A_TARGET = 30, 4, 3, 3
 """A screen holds so many targets with all that is printed; warnings get what the rest leaves."""
 WIDTHS = (10, 8, 7, 8, 8, 8, 8, 7, 8, 5)
@@ -52,40 +49,25 @@ def summary_lines(report: ReportInput) -> list[str]:
     """The report in at most 80 columns, and about 25 lines for three targets."""
     if not report.targets:
         return ["No target was measured."]
-    lines = [*_not_usable(report), *_machine(report), "", *_table(report), *_changes(report), ""]
-    for target in report.targets:
-        lines += _wrap(f"{target.name}: {_verdict(target)}", MOST_LINES["verdict"])
+    trusts = (f"{target.name}: {trust_of(target).sentence()}" for target in report.targets)
+    lines = [line for words in trusts for line in _wrap(words, MOST_LINES["trust"])]
+    lines += ["", *_machine(report), "", *_table(report), *_changes(report)]
     further = max(0, len(report.targets) - SCREEN_TARGETS) * LINES_A_TARGET
     room = SCREEN_LINES + further - LINES_ABOUT_FILES - len(lines) - 1
     warned = _warnings(report, room)
     return [*lines, *(["", *warned] if warned else [])]
 
 
-def _not_usable(report: ReportInput) -> list[str]:
-    """Which targets must not be predicted with, and why: what a reader has to know first; targets alike share it."""
-    causes: dict[str, list[str]] = {}
-    for target in report.targets:
-        cause = not_usable(target)
-        if cause is not None:
-            causes.setdefault(cause, []).append(target.name)
-    lines = []
-    for cause, names in causes.items():
-        lines += _wrap(f"NOT USABLE: {', '.join(names)}: {cause}.", MOST_LINES["not usable"])
-    return lines
-
-
 def _warnings(report: ReportInput, room: int) -> list[str]:
-    """As many of the first warnings as `room` lines hold, at least one; the others are counted."""
-    sentences = _sentences(report)
-    for shown in range(MOST_WARNINGS, 0, -1):
-        lines = [
-            line
-            for sentence in sentences[:shown]
-            for line in _wrap(f"! {sentence}", LINES_A_WARNING)
-        ]
+    """As many of the first warnings as `room` lines hold, three at most, none of them cut; the others are counted."""
+    noticed = (notice_sentence(notice) for target in report.targets for notice in warnings(target))
+    sentences = list(dict.fromkeys(noticed))
+    for shown in range(min(MOST_WARNINGS, len(sentences)), -1, -1):
+        lines = [line for sentence in sentences[:shown] for line in _wrap(f"! {sentence}")]
         more = len(sentences) - shown
         if more > 0:
-            lines.append(f"! {more} more {'warning' if more == 1 else 'warnings'}: --details")
+            words = f"{more} more" if shown else f"{more}"
+            lines.append(f"! {words} {'warning' if more == 1 else 'warnings'}: --details")
         if len(lines) <= room:
             break
     return lines
@@ -221,57 +203,9 @@ def _setting(limit_bytes: int, target: TargetReport) -> str | None:
     return name if nearest == 0 else f"{name} less {nearest} B"
 
 
-def _verdict(target: TargetReport) -> str:
-    fit = headline(target)
-    if target.failure:
-        return f"failed: {target.failure}"
-    if fit is None:
-        return "no model was fitted."
-    words = _prediction(target, fit)
-    unknown = [
-        (name, bounds(parameter))
-        for segment in fit.segments
-        for name, parameter in segment.parameters.items()
-        if not is_known(parameter)
-    ]
-    missing = sorted({name for name, known in unknown if not known})
-    bounded = sorted({name for name, _ in unknown} - set(missing))
-    if missing:
-        words += f" Not identified everywhere: {', '.join(missing)}."
-    if bounded:
-        words += f" Bounds only in places: {', '.join(bounded)}."
-    if not target.dataset.complete:
-        words += " The run is not complete."
-    return words
-
-
-def _prediction(target: TargetReport, fit: Fit) -> str:
-    row, name = row_of(target, fit), model_name(fit.model)
-    error = row.error
-    if not fit.segments or not error.points:
-        return f"{name} predicts nothing here."
-    basis = "fitted" if row.in_sample else "held-out"
-    points = f"{error.points} {basis} {'point' if error.points == 1 else 'points'}"
-    least = max(error.median_relative, LEAST_SAID)
-    median, worst = format.percent(least), format.percent(error.max_relative)
-    return f"{name} is off by {median} (median of {points}; {worst} at worst)."
-
-
-def _sentences(report: ReportInput) -> list[str]:
-    """The warnings of all targets together, each once."""
-    runs = [run for target in report.targets for run in target.runs]
-    crowded = [
-        crowding.sentence() for run in runs if (crowding := oversubscription(run.dataset.header))
-    ]
-    parts = [run for target in report.targets for run in target.runs if run is not target]
-    failed = [f"{part.name}: {part.failure}" for part in parts if part.failure]
-    noticed = [notice_sentence(notice) for target in report.targets for notice in notices(target)]
-    return list(dict.fromkeys([*failed, *crowded, *noticed]))
-
-
 def _short(words: str, width: int) -> str:
     return words if len(words) <= width else words[: width - 2] + ".."
 
 
-def _wrap(words: str, most: int) -> list[str]:
+def _wrap(words: str, most: int | None = None) -> list[str]:
     return textwrap.wrap(words, COLUMNS, subsequent_indent="  ", max_lines=most, placeholder=" ...")

@@ -30,7 +30,6 @@ from chiplog.report.measured import (
     half_round_trip_at,
     headline,
     measured_trace,
-    not_usable,
     parameter_fit,
 )
 from chiplog.report.names import model_name, parameter_symbol
@@ -39,6 +38,7 @@ from chiplog.report.plot import Axis, Plot, Trace
 from chiplog.report.ranking import row_of
 from chiplog.report.sections.bandwidth import rate
 from chiplog.report.sections.time_over_size import SIZE_AXIS
+from chiplog.report.trust import trust_of
 
 FEWEST_SIZES = 2
 COLOURS = 6
@@ -64,19 +64,24 @@ def section(report: ReportInput) -> Section | None:
         "One-way = half round trip. GB = 1e9 B."
     )
     table = Table(caption, columns, tuple(_row(target) for target in report.targets))
-    blocks: list[Block] = [*_not_usable(report), table, *_plots(report)]
+    blocks: list[Block] = [*_trust(report), table, *_plots(report)]
     if report.cost is not None:
         blocks.append(Paragraph(_total(report)))
     return Section("overview", line("Overview"), tuple(blocks))
 
 
-def _not_usable(report: ReportInput) -> list[Paragraph]:
-    """Which targets must not be predicted with, and why, before anything else is read."""
-    causes = [(target, not_usable(target)) for target in report.targets]
+def _trust(report: ReportInput) -> list[Paragraph]:
+    """Whether each target's model may be relied on, before anything else is read."""
+    trusts = [(target, trust_of(target)) for target in report.targets]
     return [
-        Paragraph(line(code(target.name), " ", bad(f"Not usable: {cause}.")))
-        for target, cause in causes
-        if cause is not None
+        Paragraph(
+            line(
+                code(target.name),
+                ": ",
+                bad(trust.sentence()) if trust.level == "not usable" else trust.sentence(),
+            )
+        )
+        for target, trust in trusts
     ]
 
 

@@ -40,11 +40,10 @@ from chiplog.report.names import (
 from chiplog.report.parameter_text import bounds, is_known, not_identified
 from chiplog.report.ranking import row_of
 from chiplog.report.sections.parameters import in_usual_order
+from chiplog.report.trust import LEAST_SAID
 
 MOST_PLACES = 2
 """What is said one by one; of more, the table of parameters tells."""
-LEAST_SAID = 0.001
-"""Errors below this are said to be within it."""
 
 
 def section(target: TargetReport, key: str) -> Section | None:

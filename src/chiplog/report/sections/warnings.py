@@ -1,9 +1,10 @@
-"""Warnings: each a fact, a number and a remedy, from the run's header and from the fits."""
+"""Warnings, each a fact, a number and a remedy; and notes, which the fits make."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from chiplog.dataset.disturbance import oversubscription
 from chiplog.fit.result import Fit
 from chiplog.report import format
 from chiplog.report.document import Notice, Notices, Section, line, text_of
@@ -16,28 +17,56 @@ MOST_NAMES = 3
 
 
 def section(target: TargetReport, key: str) -> Section | None:
-    """All warnings; None if there are none."""
-    shown = notices(target)
-    if not shown:
+    """All warnings, and what the fits say of what they left out; None if there is neither."""
+    warned, noted = warnings(target), notes(target)
+    if not warned and not noted:
         return None
-    return Section(f"{key}-warnings", line(f"Warnings ({len(shown)})"), (Notices(shown),))
+    counts = [
+        f"{word} ({len(kind)})" for word, kind in (("Warnings", warned), ("Notes", noted)) if kind
+    ]
+    blocks = tuple(Notices(kind) for kind in (warned, noted) if kind)
+    return Section(f"{key}-warnings", line(", ".join(counts).replace(", N", ", n")), blocks)
 
 
-def notices(target: TargetReport) -> tuple[Notice, ...]:
-    """The warnings of a target's runs, each once: first those of the machine, then those of the fits."""
+def warnings(target: TargetReport) -> tuple[Notice, ...]:
+    """What spoiled a target's runs and can be done something about: failures, too many ranks, and the machine's facts.
+
+    Each is said once.
+    """
+    failed = [
+        f"{run.name}: {run.failure}" for run in target.runs if run is not target and run.failure
+    ]
+    crowded = [
+        crowding.sentence()
+        for run in target.runs
+        if (crowding := oversubscription(run.dataset.header))
+    ]
     facts: dict[object, Mapping[str, object]] = {}
-    said: dict[str, list[str]] = {}
     for run in target.runs:
         for warning in items(run.dataset.header, "warnings"):
             if isinstance(warning, Mapping):
                 facts.setdefault(warning.get("fact"), warning)
+    sentences = dict.fromkeys([*failed, *crowded])
+    return (*(Notice(line(words)) for words in sentences), *map(_of_header, facts.values()))
+
+
+def notes(target: TargetReport) -> tuple[Notice, ...]:
+    """What the fits say of what they left out or could not tell, each once, with the fits that say it."""
+    crowded = {
+        crowding.sentence()
+        for run in target.runs
+        if (crowding := oversubscription(run.dataset.header))
+    }
+    said: dict[str, list[str]] = {}
+    for run in target.runs:
         for fit in run.fits:
             for words in fit.warnings:
-                said.setdefault(words, []).append(fit_name(fit))
-    of_machine = [_of_header(fact) for fact in facts.values()]
+                if words not in crowded:
+                    said.setdefault(words, []).append(fit_name(fit))
     fits = [fit for run in target.runs for fit in run.fits]
-    of_fits = [Notice(line(f"{_speakers(names, fits)}: {words}")) for words, names in said.items()]
-    return (*of_machine, *of_fits)
+    return tuple(
+        Notice(line(f"{_speakers(names, fits)}: {words}")) for words, names in said.items()
+    )
 
 
 def _speakers(names: list[str], fits: Sequence[Fit]) -> str:
