@@ -10,7 +10,6 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import TracebackType
 from typing import BinaryIO
 
 from chiplog.dataset.fields import Fields
@@ -23,13 +22,7 @@ from chiplog.dataset.lines import (
     decode_line,
     encode_line,
 )
-from chiplog.dataset.records import (
-    Footer,
-    check_footer,
-    check_header,
-    line_type,
-    record_series,
-)
+from chiplog.dataset.records import Footer, check_footer, check_header, line_type, record_series
 from chiplog.dataset.sample_lists import parse_record
 from chiplog.dataset.series import Dataset, Series
 from chiplog.errors import CorruptFile, RunFailed, UsageError
@@ -77,12 +70,11 @@ class _Contents:
 
 
 def _left_out(series: list[Series]) -> Iterator[str]:
-    for one_series in series:
-        if not one_series.seconds.size:
-            yield (
-                f"record {one_series.record_id}: {one_series.pattern} of {one_series.message_bytes} B "
-                "has no sample beyond its warm-up and is left out"
-            )
+    for empty in (measured for measured in series if not measured.seconds.size):
+        yield (
+            f"record {empty.record_id}: {empty.pattern} of {empty.message_bytes} B has no sample beyond its warm-up "
+            "and is left out"
+        )
 
 
 def _read(path: str | os.PathLike[str], *, salvage: bool) -> _Contents:
@@ -104,10 +96,8 @@ def _read_lines(name: str, stream: BinaryIO, *, salvage: bool) -> _Contents:
         number += 1
         where = Where(name, number)
         if contents.footer is not None:
-            raise where.corrupt(
-                None,
-                "there is more after the footer, which ends a run file: were two joined?",
-            )
+            what = "there is more after the footer, which ends a run file: were two joined?"
+            raise where.corrupt(None, what)
         try:
             _take(contents, line, where)
         except CorruptFile as damage:
@@ -256,19 +246,16 @@ class RunWriter:
         *,
         complete: bool,
         reason: str = "done",
-        elapsed_ns: int | None = None,
         changes: Mapping[str, object] | None = None,
     ) -> None:
         """Writes the footer, waits until the file is on the disk, and closes it.
 
-        `elapsed_ns` is the run's duration; the end of its last record by default. `changes` are the protocol changes
-        that were decided while measuring.
+        `changes` are the protocol changes that were decided while measuring.
         """
         if self._closed:
             self.close()
             return
-        duration_ns = self._elapsed_ns if elapsed_ns is None else elapsed_ns
-        footer = _footer(self.records, duration_ns, complete=complete, reason=reason)
+        footer = _footer(self.records, self._elapsed_ns, complete=complete, reason=reason)
         self._write(encode_line(footer if changes is None else {**footer, "changes": changes}))
         self._synchronise()
         self.close()
@@ -283,12 +270,7 @@ class RunWriter:
     def __enter__(self) -> RunWriter:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         try:
             if not self._closed:
                 self._finish_after(error)
