@@ -20,7 +20,7 @@ from chiplog.output_file import failed, synchronise
 from chiplog.tune.choice import Native
 from chiplog.tune.measured.candidate import DEFAULT, Candidate
 from chiplog.tune.measured.cells import CellState
-from chiplog.tune.measured.launch import CandidateSamples, Cell, RaceEntry, Result
+from chiplog.tune.measured.launch import CandidateSamples, Cell, Key, RaceEntry, Result
 from chiplog.tune.measured.raced import Raced, RaceOptions, SizeToConfirm
 
 SCHEMA = "chiplog.race-samples/2"
@@ -201,7 +201,9 @@ def _launch(
 ) -> tuple[list[RaceEntry], Result]:
     """Who raced in a launch, and what came of it."""
     entries = []
-    samples, slow, refused = {}, {}, {}
+    samples: dict[Key, CandidateSamples] = {}
+    slow: dict[Key, float] = {}
+    refused: dict[Key, str] = {}
     for place, cell in enumerate(line["cells"]):
         candidates = tuple(by_name[name] for name in cell["candidates"])
         entries.append(RaceEntry(_cell(operation, cell), candidates))
