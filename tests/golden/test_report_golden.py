@@ -12,13 +12,13 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from rendered import render_markdown
 from rich.console import Console
 from sample_report import MPI, SHM, TCP, sample_target
 
 from chiplog.dataset.series import Dataset
 from chiplog.fit.result import Change, Cost, FitError, Parameter
 from chiplog.report.input import ReportInput, TargetReport
-from chiplog.report.markdown import render_markdown
 from chiplog.report.terminal import print_report
 
 FILES = Path(__file__).parent / "report"
