@@ -12,6 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from rendered import render_markdown
 from rich.console import Console
 from sample_report import MPI, SHM, TCP, sample_target
 
@@ -19,7 +20,6 @@ from chiplog.changes.change import Change
 from chiplog.dataset.series import Dataset
 from chiplog.fit.result import Cost, FitError, Parameter
 from chiplog.report.input import ReportInput, TargetReport
-from chiplog.report.markdown import render_markdown
 from chiplog.report.terminal import print_report
 
 FILES = Path(__file__).parent / "report"

@@ -10,8 +10,14 @@ import numpy as np
 
 from chiplog.tune.choice import Native
 from chiplog.tune.measured.candidate import DEFAULT_NAME, Candidate
-from chiplog.tune.measured.launch import CandidateSamples, Effort, Failure, RaceEntry, Result
-from chiplog.tune.measured.race import SURE_SECONDS
+from chiplog.tune.measured.launch import (
+    SURE_SECONDS,
+    CandidateSamples,
+    Effort,
+    Failure,
+    RaceEntry,
+    Result,
+)
 
 LONG_SECONDS = 10e-3
 """Where the shortest takes as long, what is far behind has a single call."""

@@ -16,8 +16,8 @@ from scipy.signal import lfilter
 from chiplog.dataset.series import Dataset, Reference, Series
 from chiplog.models.loggops import LOGGOPS
 from chiplog.models.loggps import LOGGPS
-from chiplog.models.piecewise import Piece, piecewise_seconds
-from chiplog.models.protocol import points
+from chiplog.models.piecewise import Piece, piece_index
+from chiplog.models.protocol import Model, Points, points
 
 DIRECTIONS = {
     "send_overhead": "call",
@@ -140,6 +140,17 @@ def size_grid(last_bytes: int = 1 << 20, per_octave: int = 2) -> tuple[int, ...]
     steps = int(np.log2(last_bytes)) * per_octave
     sizes = np.unique(np.round(2.0 ** (np.arange(steps + 1) / per_octave)).astype(int))
     return tuple(int(size) for size in sizes)
+
+
+def piecewise_seconds(model: Model, pieces: Sequence[Piece], points: Points) -> NDArray[np.float64]:
+    """The model's seconds where each point takes the parameters of its protocol, shape (points,)."""
+    seconds = np.full(points.message_bytes.shape, np.nan)
+    index = piece_index(points.message_bytes, pieces)
+    for number, piece in enumerate(pieces):
+        chosen = index == number
+        if np.any(chosen):
+            seconds[chosen] = model.seconds(points.subset(chosen), piece.theta)
+    return seconds
 
 
 def exact_seconds(

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from synthetic import SyntheticDisturbance, as_run
+from synthetic import SyntheticDisturbance, as_run, piecewise_seconds
 
 from chiplog.dataset.series import Dataset, Series
-from chiplog.models.piecewise import Piece, piecewise_seconds
+from chiplog.models.piecewise import Piece
 from chiplog.models.protocol import Model, points
 
 UNDISTURBED = SyntheticDisturbance()

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from synthetic import piecewise_seconds
 
 from chiplog.errors import UsageError
 from chiplog.fit.choice import fitting_methods
@@ -14,7 +15,7 @@ from chiplog.models.hockney import HOCKNEY
 from chiplog.models.loggp import LOGGP
 from chiplog.models.loggps import LOGGPS
 from chiplog.models.logp import LOGP
-from chiplog.models.piecewise import Piece, piecewise_seconds
+from chiplog.models.piecewise import Piece
 from chiplog.models.plogp import PLOGP
 from chiplog.models.protocol import Model, Points, points
 from chiplog.models.registry import MODELS, load_model

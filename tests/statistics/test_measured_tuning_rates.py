@@ -11,7 +11,8 @@ import pytest
 from simulated_race import SimulatedLauncher, Truth, candidates
 
 from chiplog.tune.measured.choices import verdicts
-from chiplog.tune.measured.race import Race, RaceOptions
+from chiplog.tune.measured.race import Race
+from chiplog.tune.measured.raced import RaceOptions
 
 SIZES = tuple(4**power for power in range(0, 10, 2))
 RACES = 40

@@ -19,7 +19,8 @@ from needs import require_command
 from simulated_race import SimulatedLauncher
 
 from chiplog.tune.measured.choices import SizeVerdict, tuning_of, verdicts
-from chiplog.tune.measured.race import Race, RaceOptions
+from chiplog.tune.measured.race import Race
+from chiplog.tune.measured.raced import RaceOptions
 from chiplog.tune.measured.statistics import MARGIN
 from chiplog.tune.measured.summary import summarise
 

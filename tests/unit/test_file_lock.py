@@ -23,7 +23,7 @@ from chiplog.dataset.run_file import RunWriter, read_run
 from chiplog.errors import NotLocked, RunFailed
 from chiplog.fit.result import Fit
 from chiplog.output_file import write_text
-from chiplog.tune.measured.race import Raced, RaceOptions
+from chiplog.tune.measured.raced import Raced, RaceOptions
 from chiplog.tune.measured.raw_file import About, SamplesFile
 
 HOLD = """

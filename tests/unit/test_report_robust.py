@@ -12,15 +12,14 @@ from html.parser import HTMLParser
 
 import numpy as np
 import pytest
+from rendered import render_html, render_markdown
 from rich.console import Console
 from sample_report import MPI, SHM, sample_report, sample_target, without_fits
 
 from chiplog.changes.change import Change
 from chiplog.dataset.series import Dataset
 from chiplog.fit.result import Curve, FitError, Parameter, Segment
-from chiplog.report.html import render_html
 from chiplog.report.input import ReportInput, TargetReport
-from chiplog.report.markdown import render_markdown
 from chiplog.report.terminal import print_report, shared_out
 
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)>\"'&`|*_\x1b[31m\x00\u2028"

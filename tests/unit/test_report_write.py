@@ -9,11 +9,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from rendered import render_html, render_markdown
 from sample_report import sample_report
 
 from chiplog.errors import RunFailed, UsageError
-from chiplog.report.html import render_html
-from chiplog.report.markdown import render_markdown
 from chiplog.report.write import check_suffix, write_report
 
 REPORT = sample_report(samples=3)

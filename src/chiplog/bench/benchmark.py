@@ -86,10 +86,7 @@ def bench(
     `ranks` of them are started on this host by the MPI's own. `simulated` is for SimGrid's SMPI. Raises UsageError,
     and RunFailed where a launch fails.
     """
-    if operation not in OPERATIONS:
-        raise UsageError(
-            f"there is no operation '{operation}' here; there are {', '.join(OPERATIONS)}."
-        )
+    _check_operation(operation)
     within("--ranks", ranks, 1, MOST_RANKS)
     asked = options or BenchOptions()
     settings = _tuning_settings(tuning)
@@ -101,15 +98,21 @@ def bench(
     for number in range(asked.launches):
         arguments = ["--operation", operation, "--compare", "1" if preload else "0"]
         arguments += asked.arguments(number)
-        command, environment = _command(program, ranks, launcher, arguments, simulated)
-        if preload:
-            command = preloaded(command, str(program.path), preload)
+        start = _command(program, ranks, launcher, arguments, simulated)
+        command = preloaded(start[0], str(program.path), preload) if preload else start[0]
         if tell is not None:
             tell(f"launch {number + 1} of {asked.launches}")
-        launches.append(_launch(command, {**environment, **settings, **says}))
+        launches.append(_launch(command, {**start[1], **settings, **says}))
     if samples_file is not None:
         write_samples(samples_file, launches, command)
     return summarise(launches, asked.seed)
+
+
+def _check_operation(operation: str) -> None:
+    if operation not in OPERATIONS:
+        raise UsageError(
+            f"there is no operation '{operation}' here; there are {', '.join(OPERATIONS)}."
+        )
 
 
 def _library(library: str | None, tuning: str | None, mpicxx: Path) -> str | None:

@@ -12,7 +12,7 @@ from chiplog.cli.screen import Screen
 from chiplog.report import format
 from chiplog.tune.measured.choices import SizeVerdict
 from chiplog.tune.measured.mistakes import FAR, Mistake, mistakes
-from chiplog.tune.measured.race import Raced
+from chiplog.tune.measured.raced import Raced
 from chiplog.tune.measured.statistics import LOOKS
 from chiplog.tune.measured.tuning import MeasuredTuning
 

@@ -62,17 +62,6 @@ def printed_lines(source: Source) -> Iterator[tuple[Where, str]]:
             yield source.where(number), piece
 
 
-def clean(line: str) -> str:
-    """A line as the tool printed it.
-
-    >>> clean("[1,0]<stdout>:8    1.23")
-    '8    1.23'
-    >>> clean(" 3: 8    1.23"), clean("8    1.23"), clean("2024-05-01T10:11:12.5Z 8    1.23")
-    ('8    1.23', '8    1.23', '8    1.23')
-    """
-    return unprefixed(_COLOURS.sub("", line)).strip()
-
-
 def unprefixed(line: str) -> str:
     """A line without what launchers and logs put before it; its white space stays."""
     if tag := _TAG.match(line.lstrip()):
@@ -94,6 +83,8 @@ def pieces(line: str) -> list[str]:
     ['0    0.28', '1    0.29']
     >>> pieces("[1,0]<stdout>:1024    2.4[1,0]<stdout>:4")
     ['1024    2.44']
+    >>> pieces("2024-05-01T10:11:12.5Z 8    1.23"), pieces("8    1.23")
+    (['8    1.23'], ['8    1.23'])
     """
     line = _COLOURS.sub("", line)
     tags = list(_TAG.finditer(line))

@@ -10,7 +10,6 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import TracebackType
 from typing import BinaryIO
 
 from chiplog.dataset.fields import Fields
@@ -71,12 +70,11 @@ class _Contents:
 
 
 def _left_out(series: list[Series]) -> Iterator[str]:
-    for one_series in series:
-        if not one_series.seconds.size:
-            yield (
-                f"record {one_series.record_id}: {one_series.pattern} of {one_series.message_bytes} B "
-                "has no sample beyond its warm-up and is left out"
-            )
+    for empty in (measured for measured in series if not measured.seconds.size):
+        yield (
+            f"record {empty.record_id}: {empty.pattern} of {empty.message_bytes} B has no sample beyond its warm-up "
+            "and is left out"
+        )
 
 
 def _read(path: str | os.PathLike[str], *, salvage: bool) -> _Contents:
@@ -98,10 +96,8 @@ def _read_lines(name: str, stream: BinaryIO, *, salvage: bool) -> _Contents:
         number += 1
         where = Where(name, number)
         if contents.footer is not None:
-            raise where.corrupt(
-                None,
-                "there is more after the footer, which ends a run file: were two joined?",
-            )
+            what = "there is more after the footer, which ends a run file: were two joined?"
+            raise where.corrupt(None, what)
         try:
             _take(contents, line, where)
         except CorruptFile as damage:
@@ -275,12 +271,7 @@ class RunWriter:
     def __enter__(self) -> RunWriter:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         try:
             if not self._closed:
                 self._finish_after(error)

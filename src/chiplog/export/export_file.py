@@ -27,9 +27,7 @@ def export_file(
     """Writes a run file or a model file in the format `to`, of EXPORTERS, and returns the path of what was written.
 
     `target` is which target of a model file that holds several, `sizes` such as "1:4096" what a format without
-    regimes is to hold.
-
-    Parameters of a fit that its own check rejects are written `anyway` only.
+    regimes is to hold. Parameters of a fit that its own check rejects are written `anyway` only.
 
     Raises UsageError for an unknown format, for a file of the other kind, for several targets and none named, for a
     rejected fit, and where the file would be off by more than 5 % from what was measured; CorruptFile for a damaged

@@ -17,14 +17,7 @@ from chiplog.history.fingerprint import differences
 from chiplog.history.layout import NODE
 from chiplog.history.links import CLASSES, KINDS, links_of, parse_pair, streams_of_pairs
 from chiplog.history.names import short_name
-from chiplog.history.read import (
-    names_in,
-    node_series,
-    of_each,
-    read_rows,
-    runs_of,
-    window_starts,
-)
+from chiplog.history.read import names_in, node_series, of_each, read_rows, runs_of, window_starts
 from chiplog.history.sequential import IN_A_ROW, LEAST_PAST, LOOKS_A_YEAR, Watched, watch
 from chiplog.outside import as_float
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from chiplog.models.protocol import Model, Points, Theta
+from chiplog.models.protocol import Theta
 
 
 @dataclass(frozen=True)
@@ -23,14 +23,3 @@ def piece_index(message_bytes: NDArray[np.int64], pieces: Sequence[Piece]) -> ND
     """Which of `pieces` (ascending) holds for each size, shape of `message_bytes`."""
     limits = [piece.last_bytes for piece in pieces[:-1]]
     return np.searchsorted(np.array(limits, dtype=np.float64), message_bytes, side="left")
-
-
-def piecewise_seconds(model: Model, pieces: Sequence[Piece], points: Points) -> NDArray[np.float64]:
-    """The model's seconds where each point takes the parameters of its protocol, shape (points,)."""
-    seconds = np.full(points.message_bytes.shape, np.nan)
-    index = piece_index(points.message_bytes, pieces)
-    for number, piece in enumerate(pieces):
-        chosen = index == number
-        if np.any(chosen):
-            seconds[chosen] = model.seconds(points.subset(chosen), piece.theta)
-    return seconds

@@ -24,14 +24,7 @@ from chiplog.dataset.operations import (
 from chiplog.errors import CorruptFile, UsageError
 from chiplog.plan.assessment import SEND, Ways, records_of
 from chiplog.plan.cost import Nominal, PlanCost, nominal_of, predict, round_seconds, total
-from chiplog.plan.request import (
-    LARGE_BYTES,
-    ONE_WAY,
-    ROUND_TRIP,
-    Request,
-    SeriesRequest,
-    StopRule,
-)
+from chiplog.plan.request import LARGE_BYTES, ONE_WAY, ROUND_TRIP, Request, SeriesRequest, StopRule
 
 GRID = "grid"
 WARM_UP = "warm-up"

@@ -26,13 +26,7 @@ from chiplog.fit.predictions.regime import Regime, Vectors
 from chiplog.fit.predictions.span import Evaluate
 from chiplog.fit.result import Fit
 from chiplog.predict.bounds import lower_bound
-from chiplog.predict.network import (
-    Asked,
-    Space,
-    beyond_all,
-    beyond_sizes,
-    segment_of,
-)
+from chiplog.predict.network import Asked, Space, beyond_all, beyond_sizes, segment_of
 from chiplog.predict.sent_sizes import sizes_sent
 
 SHAPED_BY_COSTS = ("logp-optimal",)

@@ -27,14 +27,7 @@ from chiplog.models.protocol import points
 from chiplog.models.registry import load_model
 from chiplog.predict.bounds import lower_bound
 from chiplog.predict.loggp import MOST_KEPT, by_points
-from chiplog.predict.network import (
-    Asked,
-    Recorder,
-    Space,
-    beyond_all,
-    beyond_sizes,
-    segment_of,
-)
+from chiplog.predict.network import Asked, Recorder, Space, beyond_all, beyond_sizes, segment_of
 
 
 class MaxRateSpeaker:

@@ -63,17 +63,23 @@ def predict(
     wanted = [load(operation, algorithm)] if algorithm else list(algorithms(operation).values())
     within("--per-node", per_node, 1, MOST_RANKS)
     speaker = speaker_for(fits, wanted, task, per_node=per_node, model=model, anyway=anyway)
-    asked = {
-        candidate.name: (candidate, _with_peers(speaker, candidate, task, peers))
-        for candidate in wanted
-        if speaker.speaks_about(candidate) and (algorithm or candidate.accepts(task))
-    }
+    asked = _asked(speaker, [a for a in wanted if algorithm or a.accepts(task)], task, peers)
     if not asked:
         raise UsageError(f"--ranks: no algorithm of {operation} accepts {task.ranks}.")
-    rows = sorted(
-        (_row(speaker, *question) for question in asked.values()), key=lambda row: row.seconds
-    )
+    rows = [_row(speaker, *question) for question in asked.values()]
+    rows.sort(key=lambda row: row.seconds)
     return (*_judged(speaker, asked, rows), _bound(speaker, operation, wanted[0], task))
+
+
+def _asked(
+    speaker: Speaker, accepted: Sequence[Algorithm], task: Task, peers: int | None
+) -> dict[str, Asked]:
+    """The algorithms that the model predicts, by name, each with its number of peers."""
+    return {
+        algorithm.name: (algorithm, _with_peers(speaker, algorithm, task, peers))
+        for algorithm in accepted
+        if speaker.speaks_about(algorithm)
+    }
 
 
 def models_of(operation: str) -> tuple[str, ...]:
@@ -134,11 +140,16 @@ def speaker_for(
             return speaker
     if refused is not None:
         raise refused
-    speakable = [name for name in order if name in models_of(wanted[0].operation)]
+    raise _no_model(fits, wanted, order)
+
+
+def _no_model(fits: Sequence[Fit], wanted: Sequence[Algorithm], order: Sequence[str]) -> UsageError:
+    """The error where none of the fits predicts one of the algorithms."""
+    serving = ", ".join(name for name in order if name in models_of(wanted[0].operation))
     held = ", ".join(dict.fromkeys(fit.model for fit in fits)) or "nothing"
     names = wanted[0].operation + (f" by {wanted[0].name}" if len(wanted) == 1 else "")
-    raise UsageError(
-        f"no model in the file predicts {names}: it holds {held}; predictions need one of {', '.join(speakable)}."
+    return UsageError(
+        f"no model in the file predicts {names}: it holds {held}; predictions need one of {serving}."
     )
 
 

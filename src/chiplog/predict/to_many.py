@@ -166,8 +166,7 @@ def predict_to_many(
     rows = _judged(sorted(rows, key=lambda row: row.seconds), same_posts=is_derived)
     if paper_literal:
         return tuple(rows)
-    first = next(_ways(known))[1]
-    bound = _row(first, LOWER_BOUND, task, 1, paper_literal, derives_list=False)
+    bound = _row(next(_ways(known))[1], LOWER_BOUND, task, 1, paper_literal, derives_list=False)
     reason = rows[0].reason
     is_beyond = reason is not None
     bound = replace(bound, peers=None, method="bound", extrapolated=is_beyond, reason=reason)

@@ -156,6 +156,16 @@ class Column:
     numeric: bool = False
 
 
+def text_columns(*titles: Inline | Span | str) -> tuple[Column, ...]:
+    """Columns of text, by their titles."""
+    return tuple(Column(title if isinstance(title, tuple) else line(title)) for title in titles)
+
+
+def number_columns(*titles: Inline | Span | str) -> tuple[Column, ...]:
+    """Columns of numbers, by their titles."""
+    return tuple(Column(column.title, numeric=True) for column in text_columns(*titles))
+
+
 @dataclass(frozen=True)
 class Table:
     """A table with its caption; each row has one cell per column."""

@@ -37,11 +37,9 @@ from chiplog.report.document import (
     Table,
     text_of,
 )
-from chiplog.report.input import ReportInput
 from chiplog.report.matrix import legend_html, matrix_svg
 from chiplog.report.names import identifier
 from chiplog.report.plot import Plot, as_json
-from chiplog.report.sections import build
 from chiplog.report.timeline import timeline_svg
 
 _NUMBER_AND_UNIT = re.compile(r"(?<=\d) (?=(?:%|(?:[pnµm]?s|[kMGT]?B|[KMGT]iB|min|h)\b))")
@@ -57,11 +55,6 @@ LONGEST_NUMBER = 40
 
 
 WITHOUT_SCRIPT = "<p>This page's own script draws the plot, and it is switched off.</p>"
-
-
-def render_html(report: ReportInput) -> str:
-    """The whole page as text."""
-    return render_document(build(report))
 
 
 def render_document(document: Document) -> str:

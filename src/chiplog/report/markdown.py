@@ -22,13 +22,6 @@ from chiplog.report.document import (
     Style,
     Table,
 )
-from chiplog.report.input import ReportInput
-from chiplog.report.sections import build
-
-
-def render_markdown(report: ReportInput) -> str:
-    """The whole report as text."""
-    return render_document(build(report))
 
 
 def render_document(document: Document) -> str:

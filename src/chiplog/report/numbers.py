@@ -10,10 +10,11 @@ import numpy as np
 
 from chiplog.fit.result import Curve, Fit
 from chiplog.report import format
-from chiplog.report.document import Column, Inline, Table, line
+from chiplog.report.document import Inline, Table, line, number_columns
 from chiplog.report.input import TargetReport
 from chiplog.report.measured import curve, half_round_trips, headline, main_fits, thinned
 from chiplog.report.names import intervals_text, model_name, quantity
+from chiplog.report.patterns.run import curve_values, interval_cells
 
 MOST_ROWS = 64
 
@@ -30,6 +31,7 @@ def half_round_trip_table(target: TargetReport) -> Table | None:
     samples = dict(zip(raw.message_bytes.tolist(), raw.samples.tolist(), strict=True))
     curves = [(f, c) for f in main_fits(target) if (c := curve(f, "half_round_trip")) is not None]
     predictions = [_predictions(fitted) for _, fitted in curves]
+    medians = curve_values(measured)
     rows: list[tuple[Inline, ...]] = []
     for i in thinned(measured.message_bytes, target.consensus, MOST_ROWS):
         size, seconds = int(measured.message_bytes[i]), float(measured.measured_seconds[i])
@@ -37,16 +39,13 @@ def half_round_trip_table(target: TargetReport) -> Table | None:
             (
                 line(format.exact_bytes(size)),
                 line(format.count(samples.get(size, math.nan))),
-                *_measured(measured, int(i)),
+                *interval_cells(medians[size]),
                 line(format.value(size / seconds if seconds > 0 else None, "B/s", digits=3)),
                 *(line(values.get(size, format.NOTHING)) for values in predictions),
             )
         )
     titles = ("Size", "Samples", "Median", "95 % interval", "Bandwidth")
-    columns = (
-        *map(_number_column, titles),
-        *(_number_column(model_name(f.model)) for f, _ in curves),
-    )
+    columns = number_columns(*titles, *(model_name(f.model) for f, _ in curves))
     caption = line(
         f"Half round trip by size: median, its 95 % interval{intervals_text(fit)}, size over time, and each model's "
         "prediction with its relative error."
@@ -60,9 +59,9 @@ def per_message_table(target: TargetReport, fit: Fit, names: Sequence[str]) -> T
     if not curves:
         return None
     sizes = np.unique(np.concatenate([c.message_bytes for _, c in curves]))
-    columns = [_number_column("Size")]
+    titles: list[Inline | str] = ["Size"]
     for name, _ in curves:
-        columns += [Column(quantity(name), numeric=True), _number_column(model_name(fit.model))]
+        titles += [quantity(name), model_name(fit.model)]
     rows: list[tuple[Inline, ...]] = []
     texts = [(_medians(fitted), _predictions(fitted)) for _, fitted in curves]
     for size in sizes[thinned(sizes, target.consensus, MOST_ROWS)].tolist():
@@ -74,7 +73,7 @@ def per_message_table(target: TargetReport, fit: Fit, names: Sequence[str]) -> T
         f"Time per message by size: median with its 95 % interval{intervals_text(fit)}, and "
         f"{model_name(fit.model)}'s prediction with its relative error."
     )
-    return Table(caption, tuple(columns), tuple(rows), in_terminal=False)
+    return Table(caption, number_columns(*titles), tuple(rows), in_terminal=False)
 
 
 def over_peers_table(
@@ -89,18 +88,18 @@ def over_peers_table(
     ]
     if not with_curves:
         return None
-    columns, texts = [_number_column("Peers")], []
+    titles, texts = ["Peers"], []
     for name, title in (("round_trip_over_peers", "RTT(p)"), ("o_s_over_peers", "o_s(p)")):
         of_quantity = [
             (fit, peers_curve) for fit, peers_curve in with_curves if peers_curve.quantity == name
         ]
         if of_quantity:
-            columns.append(_number_column(title))
+            titles.append(title)
             texts.append(_medians(_over_peers(of_quantity[0][1])))
         for fit, over_peers in of_quantity if predicted else ():
             shown = _predictions(_over_peers(over_peers))
             if any(text != format.NOTHING for text in shown.values()):
-                columns.append(_number_column(model_name(fit.model)))
+                titles.append(model_name(fit.model))
                 texts.append(shown)
     peers = sorted({p for text in texts for p in text})
     rows = tuple(
@@ -112,7 +111,7 @@ def over_peers_table(
         f"Messages of {format.message_size(message_bytes)}: round trip to p peers, and time to post one of p sends, "
         f"each a median with its 95 % interval{intervals_text(with_curves[0][0])}{tail}."
     )
-    return Table(caption, tuple(columns), rows, in_terminal=False)
+    return Table(caption, number_columns(*titles), rows, in_terminal=False)
 
 
 LATENCIES = {
@@ -153,7 +152,7 @@ def latencies_table(fits: Sequence[Fit], message_bytes: int) -> Table | None:
         for name, title in LATENCIES.items()
         if name in curves and name not in printed
     ]
-    columns = [_number_column("Peers"), *(_number_column(title) for _, title in shown)]
+    columns = number_columns("Peers", *(title for _, title in shown))
     rows = tuple(
         (line(str(p)), *(line(_latency(by_peers.get(p))) for by_peers, _ in shown)) for p in peers
     )
@@ -162,7 +161,7 @@ def latencies_table(fits: Sequence[Fit], message_bytes: int) -> Table | None:
         "L(p) = RTT(p)/2 - o(p) - o(1) of all p messages, L_list(p) = RTT(p)/2 - p o(p) - o(1) for round trips with "
         "lists. The paper prints them with RTT(p)/p in place of RTT(p)."
     )
-    return Table(caption, tuple(columns), rows)
+    return Table(caption, columns, rows)
 
 
 def _latency(seconds: float | None) -> str:
@@ -189,36 +188,16 @@ def _raw_table(target: TargetReport) -> Table | None:
         )
         for i in thinned(raw.message_bytes, target.consensus, MOST_ROWS)
     )
-    columns = tuple(map(_number_column, ("Size", "Samples", "5 %", "Median", "95 %")))
+    columns = number_columns("Size", "Samples", "5 %", "Median", "95 %")
     caption = line("Half round trip by size: quantiles of the raw samples.")
     return Table(caption, columns, rows, in_terminal=False)
-
-
-def _number_column(title: str) -> Column:
-    return Column(line(title), numeric=True)
-
-
-def _measured(measured: Curve, i: int) -> tuple[Inline, Inline]:
-    median, interval = format.value_and_interval(
-        float(measured.measured_seconds[i]),
-        float(measured.low_seconds[i]),
-        float(measured.high_seconds[i]),
-        "s",
-    )
-    return line(median), line(interval)
 
 
 def _medians(measured: Curve) -> dict[int, str]:
     """Each size's median with its interval."""
     return {
-        size: format.with_interval(median, low, high, "s")
-        for size, median, low, high in zip(
-            measured.message_bytes.tolist(),
-            measured.measured_seconds.tolist(),
-            measured.low_seconds.tolist(),
-            measured.high_seconds.tolist(),
-            strict=True,
-        )
+        size: format.with_interval(shown.seconds, shown.low, shown.high, "s")
+        for size, shown in curve_values(measured).items()
     }
 
 

@@ -48,20 +48,9 @@ from chiplog.dataset.import_osu_tests import (
 from chiplog.dataset.import_osu_titles import BEGIN, TITLE, parsed, why_not, window
 from chiplog.dataset.import_parts import PartTable, launches_in_parts, part_name, unless_host
 from chiplog.dataset.import_side_by_side import one_below_the_other
-from chiplog.dataset.import_text import (
-    Paths,
-    Skipped,
-    is_row,
-    printed_lines,
-)
+from chiplog.dataset.import_text import Paths, Skipped, is_row, printed_lines
 from chiplog.dataset.import_values import whole
-from chiplog.dataset.importer import (
-    Imported,
-    ImportedRecord,
-    Importer,
-    Options,
-    Source,
-)
+from chiplog.dataset.importer import Imported, ImportedRecord, Importer, Options, Source
 from chiplog.dataset.lines import Where
 
 CONVENTION = (

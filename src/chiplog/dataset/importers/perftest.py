@@ -19,20 +19,9 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from chiplog.dataset.import_parts import (
-    HOST,
-    PartTable,
-    launches_in_parts,
-    part_name,
-    unless_host,
-)
+from chiplog.dataset.import_parts import HOST, PartTable, launches_in_parts, part_name, unless_host
 from chiplog.dataset.import_series import flood, half_round_trips, whole_operations
-from chiplog.dataset.import_text import (
-    Skipped,
-    clean_lines,
-    is_number,
-    lacks_value,
-)
+from chiplog.dataset.import_text import Skipped, clean_lines, is_number, lacks_value
 from chiplog.dataset.import_values import LONGEST_SECONDS, number, time, whole
 from chiplog.dataset.importer import (
     HUNDREDTH_OF_US_SECONDS,

@@ -23,13 +23,7 @@ from dataclasses import dataclass, field
 from chiplog.dataset.import_node_pairs import INT_BYTES, Between, pair_series, tag_of, with_parts
 from chiplog.dataset.import_text import Skipped, clean_lines, is_number, lacks_value
 from chiplog.dataset.import_values import time, whole
-from chiplog.dataset.importer import (
-    Imported,
-    ImportedRecord,
-    Importer,
-    Options,
-    Source,
-)
+from chiplog.dataset.importer import Imported, ImportedRecord, Importer, Options, Source
 from chiplog.dataset.lines import Where
 
 CONVENTION = (

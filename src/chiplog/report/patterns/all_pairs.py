@@ -9,9 +9,9 @@ import numpy as np
 
 from chiplog.dataset.series import Series
 from chiplog.report import format
-from chiplog.report.document import Inline, Table, line
+from chiplog.report.document import Inline, Table, line, number_columns
 from chiplog.report.header import items
-from chiplog.report.patterns.run import PatternRun, columns, spread, thinned_note
+from chiplog.report.patterns.run import PatternRun, spread, thinned_note
 
 ALL_PAIRS = "all_pairs"
 WITHIN, BETWEEN, ALL = "within a host", "between hosts", "all"
@@ -47,7 +47,7 @@ def _table(
     )
     time = "one-way time per message of a window" if one_way else "half round trip"
     convention = f"{time}; the median of each pair's samples, compared over the pairs"
-    heads = columns(
+    heads = number_columns(
         "size", "class", "pairs", "quickest", "median", "slowest", "slowest pair", "rate"
     )
     notes = (

@@ -8,11 +8,10 @@ from chiplog.fit.quantities.measured import MeasuredSeries, RecordValue, is_roun
 from chiplog.fit.quantities.over_sizes import flood_gap, receive_overhead, series_quantity
 from chiplog.fit.quantities.quantity import Quantity
 from chiplog.report import format
-from chiplog.report.document import Inline, Table, line
+from chiplog.report.document import Inline, Table, line, number_columns
 from chiplog.report.patterns.run import (
     PatternRun,
     ShownValue,
-    columns,
     interval_cells,
     missing_intervals,
     rate_cell,
@@ -94,7 +93,7 @@ def floods(run: PatternRun) -> tuple[Table, ...]:
     caption = run.caption(
         "Flood by size", f"time per message of {length} back to back, {way}; {run.intervals}"
     )
-    heads = columns("size", "per message", "95 % interval", "messages/s", "bandwidth")
+    heads = number_columns("size", "per message", "95 % interval", "messages/s", "bandwidth")
     return (Table(caption, heads, rows, _notes(gaps, shown)),)
 
 
@@ -130,7 +129,7 @@ def late_receivers(run: PatternRun) -> tuple[Table, ...]:
         "time of the send call; it returns before the receiver comes (eager) or waits for it (rendezvous); "
         f"{run.intervals}",
     )
-    heads = columns("size", "send", "95 % interval", "late by", "the send")
+    heads = number_columns("size", "send", "95 % interval", "late by", "the send")
     return (Table(caption, heads, rows, _notes(send_times, shown)),)
 
 
@@ -154,7 +153,7 @@ def _by_size(
     )
     every = [column.get(size) for column in by_size for size in shown]
     notes = (*missing_intervals(every), *thinned_note(len(shown), len(sizes), "sizes"))
-    return Table(caption, columns("size", *heads), rows, notes)
+    return Table(caption, number_columns("size", *heads), rows, notes)
 
 
 def _notes(by_size: dict[int, ShownValue], shown: list[int]) -> tuple[Inline, ...]:

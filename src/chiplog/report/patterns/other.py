@@ -5,12 +5,11 @@ from __future__ import annotations
 from chiplog.dataset.series import Series
 from chiplog.fit.quantities.over_sizes import series_quantity
 from chiplog.report import format
-from chiplog.report.document import Table, line
+from chiplog.report.document import Table, line, number_columns
 from chiplog.report.names import QUANTITIES
 from chiplog.report.patterns.all_pairs import ALL_PAIRS
 from chiplog.report.patterns.run import (
     PatternRun,
-    columns,
     interval_cells,
     missing_intervals,
     spread,
@@ -65,4 +64,4 @@ def _table(run: PatternRun, key: ConventionKey) -> Table:
         *thinned_note(len(shown), len(times), "sizes"),
     )
     caption = run.caption(f"{title} by size", f"{convention}; {run.intervals}")
-    return Table(caption, columns("size", "time", "95 % interval"), rows, notes)
+    return Table(caption, number_columns("size", "time", "95 % interval"), rows, notes)

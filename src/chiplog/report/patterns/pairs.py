@@ -8,11 +8,10 @@ from chiplog.dataset.series import Dataset
 from chiplog.fit.pairs.table import half_round_trips, is_pair_point
 from chiplog.fit.quantities.measured import MeasuredSeries
 from chiplog.report import format
-from chiplog.report.document import Inline, Table, line
+from chiplog.report.document import Inline, Table, line, number_columns
 from chiplog.report.patterns.run import (
     PatternRun,
     ShownValue,
-    columns,
     grid,
     interval_cells,
     missing_intervals,
@@ -91,7 +90,7 @@ def _list(
         )
         for (size, pairs), value in sorted(times.items())
     )
-    heads = columns("size", "k", "time", "95 % interval", "a process", "the node")
+    heads = number_columns("size", "k", "time", "95 % interval", "a process", "the node")
     said = f"{convention}; rates one way"
     return Table(run.caption(title, said), heads, rows, missing_intervals(list(times.values())))
 

@@ -7,12 +7,11 @@ from dataclasses import replace
 from chiplog.fit.one_to_many.observed import observe_all
 from chiplog.fit.quantities.measured import RecordValue
 from chiplog.report import format
-from chiplog.report.document import Table, line
+from chiplog.report.document import Table, line, number_columns
 from chiplog.report.header import number
 from chiplog.report.patterns.run import (
     PatternRun,
     ShownValue,
-    columns,
     grid,
     interval_cells,
     missing_intervals,
@@ -73,7 +72,7 @@ def _list(run: PatternRun, totals: Found, posts: Found, convention: str) -> Tabl
         )
         for (size, p), value in sorted(totals.items())
     )
-    heads = columns("size", "p", "RTT(p)", "95 % interval", "RTT(p)/p", "o_s(p)")
+    heads = number_columns("size", "p", "RTT(p)", "95 % interval", "RTT(p)/p", "o_s(p)")
     said = f"{convention}; o_s(p): time to post p sends, per send"
     return Table(
         run.caption("One process to p peers", said),
@@ -111,7 +110,7 @@ def barriers(run: PatternRun) -> tuple[Table, ...]:
         )
         for (size, n), value in sorted(times.items())
     )
-    heads = columns("size", "n", "rounds", "a barrier", "95 % interval")
+    heads = number_columns("size", "n", "rounds", "a barrier", "95 % interval")
     notes = missing_intervals(list(times.values()))
     return (Table(run.caption(title, convention), heads, rows, notes),)
 

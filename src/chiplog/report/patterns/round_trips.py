@@ -11,11 +11,10 @@ from chiplog.fit.quantities.over_sizes import (
     train_gap,
 )
 from chiplog.report import format
-from chiplog.report.document import Table, line
+from chiplog.report.document import Table, line, number_columns
 from chiplog.report.patterns.run import (
     PatternRun,
     bound_note,
-    columns,
     difference_cell,
     interval_cells,
     missing_intervals,
@@ -67,5 +66,5 @@ def tables(run: PatternRun) -> tuple[Table, ...]:
         *missing_intervals([half[size] for size in shown]),
         *thinned_note(len(shown), len(sizes), "sizes"),
     )
-    heads = columns("size", head, "95 % interval", "bandwidth", *others)
+    heads = number_columns("size", head, "95 % interval", "bandwidth", *others)
     return (Table(run.caption(f"{title} by size", "; ".join(said)), heads, rows, notes),)

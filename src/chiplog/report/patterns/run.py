@@ -14,7 +14,7 @@ from chiplog.fit.quantities.measured import MeasuredSeries
 from chiplog.fit.quantities.quantity import Quantity
 from chiplog.fit.result import Curve
 from chiplog.report import format
-from chiplog.report.document import Column, Inline, Table, detail, line, text_of
+from chiplog.report.document import Inline, Table, detail, line, number_columns, text_of
 from chiplog.report.names import launches_text
 from chiplog.statistics import FEWEST_SAMPLES
 
@@ -137,11 +137,6 @@ def rate_cell(size: float, value: ShownValue | None) -> Inline:
     return line(format.value(size / value.seconds, "B/s", digits=3))
 
 
-def columns(*titles: str) -> tuple[Column, ...]:
-    """Columns of numbers."""
-    return tuple(Column(line(title), numeric=True) for title in titles)
-
-
 def bound_note(cells: Sequence[Inline]) -> tuple[Inline, ...]:
     """A note where a cell holds a bound."""
     if any(text_of(cell).startswith("<") for cell in cells):
@@ -199,7 +194,7 @@ def grid(
         (line(title(row, down)), *(cell(row, column) for column in columns_shown))
         for row in rows_shown
     )
-    heads = columns(names[down], *(title(value, across) for value in columns_shown))
+    heads = number_columns(names[down], *(title(value, across) for value in columns_shown))
     more = (
         *thinned_note(len(rows_shown), len(values_of[down]), _plural(names[down])),
         *thinned_note(len(columns_shown), len(values_of[across]), _plural(names[across])),

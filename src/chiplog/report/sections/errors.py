@@ -13,7 +13,6 @@ from chiplog.report import format
 from chiplog.report.document import (
     Block,
     Bullets,
-    Column,
     Inline,
     Section,
     Span,
@@ -21,8 +20,10 @@ from chiplog.report.document import (
     bad,
     line,
     muted,
+    number_columns,
     plain,
     strong,
+    text_columns,
 )
 from chiplog.report.input import TargetReport
 from chiplog.report.names import method_name, model_name, of_many
@@ -47,16 +48,10 @@ def table(rows: Sequence[ModelRow]) -> Table:
     """One row a model and method, the least factor first; a model that predicts too few of the points stands last."""
     some = any(share is not None for row in rows for share in _shares(row))
     columns = (
-        Column(line("Model")),
-        Column(line("Method")),
-        Column(line(plain("Held out", term="held-out"))),
-        Column(line("Points"), numeric=True),
-        Column(line(plain("Parameters", term="parameters")), numeric=True),
-        Column(line(plain("Median error", term="error")), numeric=True),
-        Column(line("Mean error"), numeric=True),
-        Column(line("Worst"), numeric=True),
-        Column(line(plain("Factor", term="factor")), numeric=True),
-        *(Column(line(name), numeric=True) for name in SHARES if some),
+        *text_columns("Model", "Method", plain("Held out", term="held-out")),
+        *number_columns("Points", plain("Parameters", term="parameters")),
+        *number_columns(plain("Median error", term="error"), "Mean error", "Worst"),
+        *number_columns(plain("Factor", term="factor"), *(SHARES if some else ())),
     )
     best = best_rows(rows)
     return Table(

@@ -13,7 +13,6 @@ from chiplog.report import format
 from chiplog.report.document import (
     Block,
     Bullets,
-    Column,
     Figure,
     Inline,
     Panels,
@@ -22,8 +21,10 @@ from chiplog.report.document import (
     bad,
     detail,
     line,
+    number_columns,
     plain,
     symbol,
+    text_columns,
 )
 from chiplog.report.input import TargetReport
 from chiplog.report.many import line_trace, opening, peers_curve, ranks, run_of
@@ -225,10 +226,9 @@ def _errors(rows: tuple[ModelRow, ...]) -> list[Block]:
     if not by_model:
         return []
     columns = (
-        Column(line("Model")),
-        Column(line(plain("Parameters", term="parameters")), numeric=True),
-        Column(line("Points"), numeric=True),
-        *(Column(line(f"Error of the {name}"), numeric=True) for name in STATISTICS),
+        *text_columns("Model"),
+        *number_columns(plain("Parameters", term="parameters"), "Points"),
+        *number_columns(*(f"Error of the {name}" for name in STATISTICS)),
     )
     table = []
     for model, by_statistic in by_model.items():

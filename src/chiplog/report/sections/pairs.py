@@ -13,7 +13,6 @@ from chiplog.models.registry import find_model
 from chiplog.report import format
 from chiplog.report.document import (
     Bullets,
-    Column,
     Figure,
     HeatCell,
     HeatMap,
@@ -23,7 +22,9 @@ from chiplog.report.document import (
     Table,
     line,
     muted,
+    number_columns,
     plain,
+    text_columns,
 )
 from chiplog.report.input import TargetReport
 from chiplog.report.many import line_trace, opening, pairs_curves, ranks, run_of
@@ -102,9 +103,8 @@ def _parameters(fits: Sequence[Fit]) -> Table:
         if any(name in segment.parameters for fit in fits for segment in fit.segments)
     ]
     columns = (
-        Column(line("Sizes")),
-        Column(line("Model")),
-        *(Column((parameter_symbol(name),), numeric=True) for name in symbols),
+        *text_columns("Sizes", "Model"),
+        *number_columns(*map(parameter_symbol, symbols)),
     )
     places = list(
         dict.fromkeys((s.first_bytes, s.last_bytes) for fit in fits for s in fit.segments)

@@ -8,7 +8,6 @@ from dataclasses import replace
 from chiplog.fit.result import FREE, RECEIVER, Fit, Parameter, Segment
 from chiplog.report.copies import csv_table, latex_table
 from chiplog.report.document import (
-    Column,
     Copies,
     Copy,
     Inline,
@@ -17,8 +16,10 @@ from chiplog.report.document import (
     detail,
     line,
     muted,
+    number_columns,
     plain,
     strong,
+    text_columns,
 )
 from chiplog.report.input import TargetReport
 from chiplog.report.measured import headline
@@ -87,10 +88,7 @@ def table(fit: Fit, *, in_terminal: bool) -> Table:
     What is not identified says why: in its cell where there is room, else below the table.
     """
     symbols = _symbols(fit)
-    columns = (
-        Column(line("Sizes")),
-        *(Column((parameter_symbol(name),), numeric=True) for name in symbols),
-    )
+    columns = (*text_columns("Sizes"), *number_columns(*map(parameter_symbol, symbols)))
     shown = fit.segments[:MOST_SEGMENTS]
     cell = full if len(shown) <= MOST_WITH_REASONS else short
     rows: list[tuple[Inline, ...]] = []

@@ -10,7 +10,6 @@ from chiplog.compare.postings import ROUND_TRIP, UNCLEAR, PostingPoint, PostingT
 from chiplog.report import format
 from chiplog.report.document import (
     Block,
-    Column,
     Figure,
     Inline,
     Panels,
@@ -18,6 +17,8 @@ from chiplog.report.document import (
     detail,
     line,
     muted,
+    number_columns,
+    text_columns,
 )
 from chiplog.report.names import identifier
 from chiplog.report.plot import Axis, Plot, Trace
@@ -97,9 +98,7 @@ def _traces(posting: str, points: Sequence[PostingPoint]) -> list[Trace]:
 
 def _table(operation: str, size: int, pattern: str, points: Sequence[PostingPoint]) -> Table:
     names = tuple(dict.fromkeys(time.posting for point in points for time in point.times))
-    columns = [Column(line("p"), numeric=True)]
-    columns += [Column(line(name), numeric=True) for name in names]
-    columns.append(Column(line("Fastest")))
+    columns = (*number_columns("p", *names), *text_columns("Fastest"))
     rows = []
     for point in points:
         by_name = {time.posting: time for time in point.times}
@@ -109,7 +108,7 @@ def _table(operation: str, size: int, pattern: str, points: Sequence[PostingPoin
         f"{operation}, {format.message_size(size)}: {LABELS[pattern]}, median (minimum, mean). The fastest is named "
         "where its median's 95 % interval lies below the others'."
     )
-    return Table(caption, tuple(columns), tuple(rows))
+    return Table(caption, columns, tuple(rows))
 
 
 def _cell(time: PostingTime | None) -> Inline:

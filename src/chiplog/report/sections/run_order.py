@@ -6,7 +6,17 @@ import numpy as np
 
 from chiplog.dataset.series import Series
 from chiplog.report import format
-from chiplog.report.document import Block, Column, Figure, Panels, Section, Table, line, plain
+from chiplog.report.document import (
+    Block,
+    Figure,
+    Panels,
+    Section,
+    Table,
+    line,
+    number_columns,
+    plain,
+    text_columns,
+)
 from chiplog.report.input import TargetReport
 from chiplog.report.measured import half_round_trips, is_bare_round_trip, one_way_seconds
 from chiplog.report.plot import Axis, Plot, SampleQuantiles, Trace
@@ -152,11 +162,7 @@ def _states(target: TargetReport) -> Table | None:
     placement = target.placement
     if placement is None or not placement.states:
         return None
-    columns = (
-        Column(line("Bare flag exchange"), numeric=True),
-        Column(line("Records"), numeric=True),
-        Column(line("Launches")),
-    )
+    columns = (*number_columns("Bare flag exchange", "Records"), *text_columns("Launches"))
     rows = tuple(
         (
             line(format.value(state.flag_seconds, "s", digits=3)),

@@ -4,12 +4,7 @@ from __future__ import annotations
 
 from chiplog.report.document import Figure, Section, figure_section, line
 from chiplog.report.input import TargetReport
-from chiplog.report.measured import (
-    change_marks,
-    measured_trace,
-    model_lines,
-    told_over_sizes,
-)
+from chiplog.report.measured import change_marks, measured_trace, model_lines, told_over_sizes
 from chiplog.report.numbers import half_round_trip_table
 from chiplog.report.plot import Axis, Plot
 

@@ -22,6 +22,10 @@ class Candidate:
     least_bytes: int = 0
     """Below this size it does the same as another candidate."""
 
+    def fits(self, message_bytes: int) -> bool:
+        """Does it race at this size?"""
+        return message_bytes >= self.least_bytes
+
     @property
     def text(self) -> str:
         """As an argument of the program that races them."""

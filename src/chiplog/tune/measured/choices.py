@@ -12,7 +12,7 @@ from chiplog.tune.choice import CHANGED, DEFAULT, UNCLEAR, Choice, Tuning
 from chiplog.tune.measured.candidate import Candidate
 from chiplog.tune.measured.cells import CLOSE
 from chiplog.tune.measured.launch import Cell
-from chiplog.tune.measured.race import Raced, SizeToConfirm
+from chiplog.tune.measured.raced import Raced, SizeToConfirm
 from chiplog.tune.measured.statistics import LOOKS, RISK, CandidateRatio, ratio_over_launches
 
 MEASURED = "measurement"

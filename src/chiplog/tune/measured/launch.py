@@ -43,6 +43,10 @@ class Failure:
     """Whether it was certainly that candidate: later ones of the cell had not begun."""
 
 
+TRIALS = 2
+"""Calls of each candidate in each cell of a launch before its samples; a reduction that is checked has one more."""
+SURE_SECONDS = 0.1
+"""A candidate whose call takes as long has one of them."""
 MODES = ("window", "barrier")
 """How a sample begins: on all ranks at one time of a global clock, or as they leave a barrier."""
 
@@ -82,6 +86,19 @@ class Result:
     is_cut: bool = False
     """Whether it was ended at its limit; later cells have no samples then."""
 
+    def seconds_in(self, place: int) -> float:
+        """Samples and trials of one cell, in seconds."""
+        samples_here = [s for (where, _), s in self.samples.items() if where == place and s.size]
+        return sum(float(s.seconds.sum()) + trial_seconds(s.typical) for s in samples_here)
+
+    @property
+    def overhead_seconds(self) -> float:
+        """What the launch took beside samples and trials: starting ranks, clocks, agreeing on starts."""
+        measured = [sample for sample in self.samples.values() if sample.size]
+        samples = sum(float(sample.seconds.sum()) for sample in measured)
+        trials = sum(trial_seconds(sample.typical) for sample in measured)
+        return max(0.0, self.wall_seconds - samples - trials - sum(self.slow.values()))
+
 
 @dataclass(frozen=True)
 class Effort:
@@ -104,3 +121,8 @@ class Launcher(Protocol):
         self, entries: Sequence[RaceEntry], effort: Effort, seed: int, limit_seconds: float
     ) -> Result:
         """One launch, which is ended at its limit; a failure is part of the result."""
+
+
+def trial_seconds(typical: float) -> float:
+    """What a candidate takes before its samples, if one call takes `typical` seconds."""
+    return typical * (TRIALS if typical < SURE_SECONDS else 1)

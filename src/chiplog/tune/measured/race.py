@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -31,20 +31,11 @@ from chiplog.tune.measured.cells import (
     runs_of,
     sizes_between,
 )
-from chiplog.tune.measured.launch import Cell, Effort, Launcher, RaceEntry, Result
-from chiplog.tune.measured.statistics import (
-    LOOKS,
-    MARGIN,
-    is_hopeless,
-    log_ratio,
-    ratio_over_launches,
-)
+from chiplog.tune.measured.launch import Cell, Effort, Launcher, RaceEntry, Result, trial_seconds
+from chiplog.tune.measured.raced import Raced, RaceOptions, SizeToConfirm
+from chiplog.tune.measured.statistics import LOOKS, is_hopeless, ratio_over_launches
 
 SCREENINGS = 3
-TRIALS = 2
-"""Calls of each candidate in each cell of a launch before its samples; a reduction that is checked has one more."""
-SURE_SECONDS = 0.1
-"""A candidate whose call takes as long has one of them."""
 REFINEMENTS = 2
 """Launches of sizes that were added."""
 CUTOFF = 3.0
@@ -61,59 +52,6 @@ Tell = Callable[[str], None]
 Log = Callable[[str, Sequence[RaceEntry], Result], None]
 """Keeps what a launch measured; the first argument is `screen`, `confirm`, or `cut` for a confirmation that the end of
 the budget has cut, which does not count."""
-
-
-@dataclass(frozen=True)
-class RaceOptions:
-    """What is raced, and for how long."""
-
-    operation: str
-    ranks: tuple[int, ...]
-    sizes: tuple[int, ...]
-    budget_seconds: float = 600.0
-    seed: int = 1
-    effort: Effort = field(default_factory=Effort)
-
-
-@dataclass(frozen=True)
-class SizeToConfirm:
-    """A size that confirmation measures."""
-
-    cell: Cell
-    candidate: Candidate
-    is_held_out: bool
-
-    @property
-    def limit(self) -> float:
-        """What the ratio has to be below."""
-        return MARGIN if self.is_held_out else 1.0
-
-
-@dataclass
-class Raced:
-    """All that came of a race."""
-
-    options: RaceOptions
-    cells: dict[Cell, CellState]
-    runs: list[Run] = field(default_factory=list)
-    confirmed: dict[SizeToConfirm, list[float]] = field(default_factory=dict)
-    """Each point's logarithms of ratios, one a launch."""
-    default_seconds: dict[Cell, list[float]] = field(default_factory=dict)
-    """Medians of the default in confirming launches."""
-    dropped: dict[str, str] = field(default_factory=dict)
-    """Candidates that crashed, hung or gave a wrong result, with the reason."""
-    unpredicted: int = 0
-    """Candidates, counted cell by cell, that the model left out."""
-    seconds: float = 0.0
-    launches: int = 0
-    overheads: list[float] = field(default_factory=list)
-    """Seconds of each launch beside its samples and trials."""
-    held_out_seconds: float = 0.0
-    """Of samples and trials at held-out sizes, in all launches."""
-    ran_out: bool = False
-    """Whether the budget ended before all was measured."""
-    wanted_seconds: float = math.nan
-    """The budget with which all that seemed faster would be confirmed a first time, if it is known."""
 
 
 class Race:
@@ -165,7 +103,7 @@ class Race:
     # Screening
 
     def _add(self, cell: Cell, candidates: Sequence[Candidate]) -> None:
-        fit = [candidate for candidate in candidates if cell.message_bytes >= candidate.least_bytes]
+        fit = [candidate for candidate in candidates if candidate.fits(cell.message_bytes)]
         seconds = {candidate.name: self._predicted.get((cell, candidate.name)) for candidate in fit}
         known = [value for value in seconds.values() if value is not None]
         limit = CUTOFF * min(known, default=math.inf)
@@ -175,12 +113,7 @@ class Race:
                 seconds[candidate.name] or 0.0 if seconds[candidate.name] else math.inf
             )
         )
-        self.raced.unpredicted += len(fit) - len(kept)
-        every = (
-            candidate.name
-            for candidate in self._every
-            if cell.message_bytes >= candidate.least_bytes
-        )
+        every = (candidate.name for candidate in self._every if candidate.fits(cell.message_bytes))
         self.raced.cells[cell] = CellState(cell, tuple(every), kept)
 
     def _screen(self, cells: Sequence[Cell], number: int, what: str) -> None:
@@ -201,28 +134,10 @@ class Race:
         if number == 0:
             effort = replace(effort, cutoff=FIRST_CUTOFF)
         for used, result in self._launch("screen", entries, effort, what):
-            self._learn(used, result)
+            self.raced.screen(used, result)
         for open_cell in open_cells:
             open_cell.drop(self.raced.dropped)
             open_cell.decide()
-
-    def _learn(self, entries: Sequence[RaceEntry], result: Result) -> None:
-        for place, entry in enumerate(entries):
-            state = self.raced.cells[entry.cell]
-            for candidate in entry.candidates:
-                key = (place, candidate.name)
-                if key in result.samples:
-                    state.learn(
-                        candidate.name,
-                        result.samples[key],
-                        result.samples.get((place, DEFAULT_NAME)),
-                    )
-                elif key in result.slow:
-                    state.mark_slow(candidate.name, result.slow[key])
-                elif key in result.refused:
-                    state.refuse(candidate.name)
-                    if result.refused[key].startswith("its result is wrong"):
-                        self.raced.dropped.setdefault(candidate.name, result.refused[key])
 
     def _between(self) -> list[Cell]:
         """New cells between neighbours with different winners, with the candidates that are left at either."""
@@ -310,20 +225,7 @@ class Race:
         entries = [RaceEntry(point.cell, (DEFAULT, point.candidate)) for point in points]
         effort = replace(self._options.effort, cutoff=NO_CUTOFF)
         for used, result in self._launch("confirm", entries, effort, what):
-            for place, entry in enumerate(used):
-                name = entry.candidates[-1].name
-                point = next(
-                    candidate_point
-                    for candidate_point in points
-                    if candidate_point.cell == entry.cell and candidate_point.candidate.name == name
-                )
-                if point.is_held_out:
-                    self.raced.held_out_seconds += seconds_in(result, place)
-                log = log_of(result, place, name)
-                if log is not None:
-                    self.raced.confirmed[point].append(log)
-                    median = result.samples[place, DEFAULT_NAME].typical
-                    self.raced.default_seconds.setdefault(entry.cell, []).append(median)
+            self.raced.confirm(used, result)
 
     def _is_open(self, point: SizeToConfirm, count: int) -> bool:
         logs = self.raced.confirmed[point]
@@ -364,7 +266,7 @@ class Race:
             is_lost = result.is_cut and not is_screening
             self._log("cut" if is_lost else stage, entries_left, result)
             if not result.is_cut:
-                self.raced.overheads.append(overhead_of(result))
+                self.raced.overheads.append(result.overhead_seconds)
             if not is_lost:
                 launched.append((entries_left, result))
             self.raced.ran_out |= result.is_cut
@@ -400,32 +302,3 @@ class Race:
             for entry in entries_left
         ]
         return [entry for entry in kept if len(entry.candidates) > 1]
-
-
-def seconds_in(result: Result, place: int) -> float:
-    """Samples and trials of one cell of a launch."""
-    samples_here = [
-        sample for (where, _), sample in result.samples.items() if where == place and sample.size
-    ]
-    return sum(
-        float(samples.seconds.sum()) + trial_seconds(samples.typical) for samples in samples_here
-    )
-
-
-def trial_seconds(typical: float) -> float:
-    """What a candidate takes before its samples, if one call takes `typical` seconds."""
-    return typical * (TRIALS if typical < SURE_SECONDS else 1)
-
-
-def overhead_of(result: Result) -> float:
-    """What a launch takes beside samples and trials, in seconds: starting ranks, clocks, agreeing on starts."""
-    samples = sum(float(sample.seconds.sum()) for sample in result.samples.values())
-    trials = sum(trial_seconds(sample.typical) for sample in result.samples.values() if sample.size)
-    slow = sum(result.slow.values())
-    return max(0.0, result.wall_seconds - samples - trials - slow)
-
-
-def log_of(result: Result, place: int, name: str) -> float | None:
-    """The logarithm of a candidate's ratio to the default in one launch; None where either has no sample."""
-    above, below = result.samples.get((place, name)), result.samples.get((place, DEFAULT_NAME))
-    return None if above is None or below is None else log_ratio(above, below)

@@ -18,17 +18,10 @@ from chiplog.file_lock import open_locked
 from chiplog.input_file import MOST_DATA_BYTES, open_input, read_bounded
 from chiplog.output_file import failed, synchronise
 from chiplog.tune.choice import Native
-from chiplog.tune.measured.candidate import DEFAULT, DEFAULT_NAME, Candidate
+from chiplog.tune.measured.candidate import DEFAULT, Candidate
 from chiplog.tune.measured.cells import CellState
-from chiplog.tune.measured.launch import CandidateSamples, Cell, RaceEntry, Result
-from chiplog.tune.measured.race import (
-    Raced,
-    RaceOptions,
-    SizeToConfirm,
-    log_of,
-    overhead_of,
-    seconds_in,
-)
+from chiplog.tune.measured.launch import CandidateSamples, Cell, Key, RaceEntry, Result
+from chiplog.tune.measured.raced import Raced, RaceOptions, SizeToConfirm
 
 SCHEMA = "chiplog.race-samples/2"
 FIRST_SCHEMA = "chiplog.race-samples/1"
@@ -85,7 +78,7 @@ class SamplesFile:
             for place, entry in enumerate(entries)
         ]
         failure = None if result.failure is None else asdict(result.failure)
-        times = {"seconds": result.wall_seconds, "overhead_seconds": overhead_of(result)}
+        times = {"seconds": result.wall_seconds, "overhead_seconds": result.overhead_seconds}
         line = {"type": "launch", "stage": stage, **times, "failure": failure, "cells": cells}
         self._write(line)
         self._has_launches = True
@@ -186,43 +179,42 @@ def _raced(lines: Sequence[Mapping[str, Any]]) -> Raced:
     raced.seconds, raced.launches = float(lines[-1]["seconds"]), len(launches)
     raced.ran_out = bool(lines[-1]["ran_out"])
     raced.overheads = [float(line["overhead_seconds"]) for line in launches]
-    by_name = {candidate.name: candidate for candidate in about.candidates}
+    by_name = {candidate.name: candidate for candidate in (DEFAULT, *about.candidates)}
     for entry in lines[-1]["points"]:
-        cell = _cell(about, entry)
+        cell = _cell(about.operation, entry)
         point = SizeToConfirm(cell, by_name[entry["candidate"]], bool(entry["held_out"]))
         raced.confirmed[point] = []
     for line in launches:
-        for entry in line["cells"]:
-            samples = {name: _samples(of, entry) for name, of in entry["samples"].items()}
-            if line["stage"] == "screen":
-                _screen(raced, about, entry, samples)
-            elif line["stage"] == "confirm":
-                cell = _cell(about, entry)
-                name = next(n for n in entry["candidates"] if n != DEFAULT_NAME)
-                is_held_out = cell not in raced.cells
-                _confirm(raced, SizeToConfirm(cell, by_name[name], is_held_out), samples)
+        entries, result = _launch(line, about.operation, by_name)
+        if line["stage"] == "screen":
+            for cell in (entry.cell for entry in entries):
+                fit = (c.name for c in about.candidates if c.fits(cell.message_bytes))
+                raced.cells.setdefault(cell, CellState(cell, tuple(fit), []))
+            raced.screen(entries, result)
+        elif line["stage"] == "confirm":
+            raced.confirm(entries, result)
     return raced
 
 
-def _cell(about: About, entry: Mapping[str, Any]) -> Cell:
-    return Cell(about.operation, int(entry["ranks"]), int(entry["message_bytes"]))
+def _launch(
+    line: Mapping[str, Any], operation: str, by_name: Mapping[str, Candidate]
+) -> tuple[list[RaceEntry], Result]:
+    """Who raced in a launch, and what came of it."""
+    entries = []
+    samples: dict[Key, CandidateSamples] = {}
+    slow: dict[Key, float] = {}
+    refused: dict[Key, str] = {}
+    for place, cell in enumerate(line["cells"]):
+        candidates = tuple(by_name[name] for name in cell["candidates"])
+        entries.append(RaceEntry(_cell(operation, cell), candidates))
+        samples |= {(place, name): _samples(of, cell) for name, of in cell["samples"].items()}
+        slow |= {(place, name): float(seconds) for name, seconds in cell["slow"].items()}
+        refused |= {(place, name): str(reason) for name, reason in cell["refused"].items()}
+    return entries, Result(samples, slow, refused)
 
 
-def _screen(
-    raced: Raced,
-    about: About,
-    entry: Mapping[str, Any],
-    samples: Mapping[str, CandidateSamples],
-) -> None:
-    cell = _cell(about, entry)
-    fit = (c.name for c in about.candidates if cell.message_bytes >= c.least_bytes)
-    state = raced.cells.setdefault(cell, CellState(cell, tuple(fit), []))
-    for name, measured in samples.items():
-        state.learn(name, measured, samples.get(DEFAULT_NAME))
-    for name, value in entry["slow"].items():
-        state.mark_slow(name, float(value))
-    for name in entry["refused"]:
-        state.refuse(name)
+def _cell(operation: str, cell: Mapping[str, Any]) -> Cell:
+    return Cell(operation, int(cell["ranks"]), int(cell["message_bytes"]))
 
 
 def _samples(of: Any, cell: Mapping[str, Any]) -> CandidateSamples:
@@ -231,15 +223,3 @@ def _samples(of: Any, cell: Mapping[str, Any]) -> CandidateSamples:
     return CandidateSamples(
         {mode: np.array(seconds, dtype=np.float64) for mode, seconds in by_mode.items()}
     )
-
-
-def _confirm(raced: Raced, point: SizeToConfirm, samples: Mapping[str, CandidateSamples]) -> None:
-    logs = raced.confirmed.setdefault(point, [])
-    result = Result(samples={(0, name): sample for name, sample in samples.items()})
-    if point.is_held_out:
-        raced.held_out_seconds += seconds_in(result, 0)
-    log = log_of(result, 0, point.candidate.name)
-    if log is not None:
-        logs.append(log)
-        default = samples[DEFAULT.name].typical
-        raced.default_seconds.setdefault(point.cell, []).append(default)

@@ -12,9 +12,9 @@ import numpy as np
 from chiplog.tune.measured.candidate import DEFAULT_NAME
 from chiplog.tune.measured.cells import CellState
 from chiplog.tune.measured.choices import SizeVerdict
-from chiplog.tune.measured.launch import Effort
+from chiplog.tune.measured.launch import Effort, trial_seconds
 from chiplog.tune.measured.mistakes import Mistake, mistakes
-from chiplog.tune.measured.race import Raced, trial_seconds
+from chiplog.tune.measured.raced import Raced
 from chiplog.tune.measured.statistics import LOOKS
 
 FEWEST = Effort().least

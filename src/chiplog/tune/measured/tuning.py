@@ -23,7 +23,8 @@ from chiplog.tune.measured.candidate import Candidate, Field
 from chiplog.tune.measured.choices import SizeVerdict, tuning_of, verdicts
 from chiplog.tune.measured.launch import Cell, Effort
 from chiplog.tune.measured.mpi_launcher import MpiLauncher, World
-from chiplog.tune.measured.race import Race, Raced, RaceOptions
+from chiplog.tune.measured.race import Race
+from chiplog.tune.measured.raced import Raced, RaceOptions
 from chiplog.tune.measured.raw_file import About, SamplesFile, read_samples
 from chiplog.tune.measured.summary import Summary, summarise
 from chiplog.tune.mpich_tree import carried, device_tree

@@ -1,0 +1,93 @@
+"""What is known of a race: its screening, cell by cell, and its confirmation, point by point."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from chiplog.tune.measured.candidate import DEFAULT_NAME, Candidate
+from chiplog.tune.measured.cells import CellState, Run
+from chiplog.tune.measured.launch import Cell, Effort, RaceEntry, Result
+from chiplog.tune.measured.statistics import MARGIN, log_ratio
+
+
+@dataclass(frozen=True)
+class RaceOptions:
+    """What is raced, and for how long."""
+
+    operation: str
+    ranks: tuple[int, ...]
+    sizes: tuple[int, ...]
+    budget_seconds: float = 600.0
+    seed: int = 1
+    effort: Effort = field(default_factory=Effort)
+
+
+@dataclass(frozen=True)
+class SizeToConfirm:
+    """A size that confirmation measures."""
+
+    cell: Cell
+    candidate: Candidate
+    is_held_out: bool
+
+    @property
+    def limit(self) -> float:
+        """What the ratio has to be below."""
+        return MARGIN if self.is_held_out else 1.0
+
+
+@dataclass
+class Raced:
+    """All that came of a race."""
+
+    options: RaceOptions
+    cells: dict[Cell, CellState]
+    runs: list[Run] = field(default_factory=list)
+    confirmed: dict[SizeToConfirm, list[float]] = field(default_factory=dict)
+    """Each point's logarithms of ratios, one a launch."""
+    default_seconds: dict[Cell, list[float]] = field(default_factory=dict)
+    """Medians of the default in confirming launches."""
+    dropped: dict[str, str] = field(default_factory=dict)
+    """Candidates that crashed, hung or gave a wrong result, with the reason."""
+    seconds: float = 0.0
+    launches: int = 0
+    overheads: list[float] = field(default_factory=list)
+    """Seconds of each launch beside its samples and trials."""
+    held_out_seconds: float = 0.0
+    """Of samples and trials at held-out sizes, in all launches."""
+    ran_out: bool = False
+    """Whether the budget ended before all was measured."""
+    wanted_seconds: float = math.nan
+    """The budget with which all that seemed faster would be confirmed a first time, if it is known."""
+
+    def screen(self, entries: Sequence[RaceEntry], result: Result) -> None:
+        """Takes what a screening launch has shown of each cell's candidates."""
+        for place, entry in enumerate(entries):
+            state = self.cells[entry.cell]
+            for candidate in entry.candidates:
+                key = (place, candidate.name)
+                if key in result.samples:
+                    default = result.samples.get((place, DEFAULT_NAME))
+                    state.learn(candidate.name, result.samples[key], default)
+                elif key in result.slow:
+                    state.mark_slow(candidate.name, result.slow[key])
+                elif key in result.refused:
+                    state.refuse(candidate.name)
+                    if result.refused[key].startswith("its result is wrong"):
+                        self.dropped.setdefault(candidate.name, result.refused[key])
+
+    def confirm(self, entries: Sequence[RaceEntry], result: Result) -> None:
+        """Takes what a confirming launch has shown of each point."""
+        points = {(point.cell, point.candidate.name): point for point in self.confirmed}
+        for place, entry in enumerate(entries):
+            name = entry.candidates[-1].name
+            point = points[entry.cell, name]
+            if point.is_held_out:
+                self.held_out_seconds += result.seconds_in(place)
+            sample, default = (result.samples.get((place, n)) for n in (name, DEFAULT_NAME))
+            log = None if sample is None or default is None else log_ratio(sample, default)
+            if default is not None and log is not None:
+                self.confirmed[point].append(log)
+                self.default_seconds.setdefault(entry.cell, []).append(default.typical)
