@@ -12,11 +12,10 @@ from chiplog.fit.pairs.table import half_round_trips, is_pair_point
 from chiplog.fit.quantities.measured import MeasuredSeries, is_round_trip
 from chiplog.fit.quantities.over_sizes import half_round_trip, series_quantity
 from chiplog.report import format
-from chiplog.report.document import Inline, Table, line
+from chiplog.report.document import Inline, Table, line, number_columns
 from chiplog.report.patterns.run import (
     PatternRun,
     ShownValue,
-    columns,
     grid,
     interval_cells,
     missing_intervals,
@@ -165,7 +164,7 @@ class _ExchangeTable:
         )
         return Table(
             self.run.caption(f"Exchange{self.of} by size", said),
-            columns("size", *(("k",) if several else ()), *heads),
+            number_columns("size", *(("k",) if several else ()), *heads),
             rows,
             notes,
         )
