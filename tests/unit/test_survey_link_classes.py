@@ -90,6 +90,18 @@ def test_latency_of_larger_messages_bounds_half_a_round_trip() -> None:
     assert one.parameters["G"].value is None
 
 
+def test_a_bound_of_a_byte_is_never_below_nothing() -> None:
+    """Latencies that were disturbed more than bandwidths make the large message quicker than two small ones."""
+    disturbed = {
+        "bandwidth": sweep("bandwidth", 1 / G),
+        "latency": sweep("latency", 1000 * L_HALF),
+    }
+    (link_class,) = link_classes(disturbed, Sizes(1, MIB, 1))  # type: ignore[arg-type]
+    slope = link_class.parameters["G"]
+    assert (slope.value, slope.low, slope.high) == (None, None, None)
+    assert slope.reason == "the large message is as quick as two small ones"
+
+
 def test_without_a_kind_its_parameters_are_unknown() -> None:
     (one,) = link_classes({"latency": sweep("latency", L_HALF)}, Sizes(1, MIB, 1))
     assert one.parameters["L_half"].value == pytest.approx(L_HALF)

@@ -138,9 +138,8 @@ def _slope(bandwidth: _Median | None, half: LinkParameter, sizes: Sizes) -> Link
     )
     longest = half.high if half.high is not None else half.value
     shortest = half.low if half.low is not None else (half.value or 0.0)
-    upper = (slowest - 2 * shortest / sizes.window) / (message - 1)
-    lower = None if longest is None else (quickest - 2 * longest) / (message - 1)
-    lower = lower if lower is not None and lower > 0 else None
+    upper = _positive((slowest - 2 * shortest / sizes.window) / (message - 1))
+    lower = None if longest is None else _positive((quickest - 2 * longest) / (message - 1))
     if half.value is None or sizes.window > 1:
         return LinkParameter(None, lower, upper, "g is not known: bounds by 0 <= g <= 2 L_half")
     value = (message / bandwidth.value - 2 * half.value) / (message - 1)
@@ -148,6 +147,11 @@ def _slope(bandwidth: _Median | None, half: LinkParameter, sizes: Sizes) -> Link
         return LinkParameter(None, None, upper, "the large message is as quick as two small ones")
     has_interval = math.isfinite(bandwidth.low) and half.low is not None
     return LinkParameter(value, lower if has_interval else None, upper if has_interval else None)
+
+
+def _positive(bound: float) -> float | None:
+    """The bound of a time of a byte; None where it is not above 0, as where latencies were disturbed most."""
+    return bound if bound > 0 else None
 
 
 def _inverse(slope: LinkParameter) -> LinkParameter:
