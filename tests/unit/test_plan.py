@@ -49,6 +49,11 @@ def test_one_way_pairs_send_windows_of_one_length_at_all_sizes() -> None:
 def test_each_exchange_follows_a_message_alone_in_its_record() -> None:
     plan = make_plan(PlanOptions("shm", ("exchange",), (8,), visits=1))
     assert {tuple(one.pattern for one in r.series) for r in plan.requests} == {("prtt", "exchange")}
+    # Of three ranks the pair need not be ranks 0 and 1, between which round trips are.
+    plan = make_plan(PlanOptions("shm", ("exchange",), (8,), visits=1, ranks=3))
+    assert {tuple(one.pattern for one in r.series) for r in plan.requests} == {
+        ("pairs", "exchange")
+    }
     plan = make_plan(PlanOptions("shm", ("exchange",), (8,), visits=1, ranks=5))
     series = plan.requests[0].series
     assert [(one.pattern, one.pairs) for one in series] == [

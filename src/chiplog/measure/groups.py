@@ -13,7 +13,6 @@ from chiplog.plan.patterns import find_pattern
 from chiplog.plan.request import SeriesRequest
 
 Header = Mapping[str, Any]
-
 LAUNCHER = "launcher"
 """The placement of ranks that their launcher gave CPUs of their own."""
 NOT_BY_THE_LAUNCHER = (

@@ -72,8 +72,8 @@ class Network {
 
   [[nodiscard]] Picoseconds now(Rank rank) const { return process(rank).cpu; }
   void compute(Rank rank, Picoseconds duration);
-  // Waits until `parties` ranks are here. They go on at the same time, when no NIC is busy any more. One alone goes on by
-  // itself, whoever else waits.
+  // Waits until `parties` ranks are here. They go on at the same time, when no NIC is busy any more. One alone goes on
+  // by itself, whoever else waits.
   void settle(Rank rank, int parties);
   void leave_meeting(Rank rank) { process(rank).meeting = 0; }
   // The number of the last `settle` of several ranks that `rank` was a party of and has not left; else 0.

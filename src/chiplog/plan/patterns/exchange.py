@@ -19,13 +19,12 @@ EXCHANGES_A_SAMPLE = 2
 def records(point: PointRequest) -> Records:
     """Each exchange after a round trip of as many pairs, whose half is the time of a message alone."""
     size = point.message_bytes
-    numbers = numbers_of_pairs(point.ranks)
-    if numbers == [1]:
+    if point.ranks == 2:
         return ((SeriesRequest("prtt", size), SeriesRequest("exchange", size)),)
     return (
         tuple(
             SeriesRequest(pattern, size, pairs=k)
-            for k in numbers
+            for k in numbers_of_pairs(point.ranks)
             for pattern in ("pairs", "exchange")
         ),
     )
