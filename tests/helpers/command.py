@@ -17,7 +17,9 @@ from chiplog.cli import run_and_exit
 
 FORKS = multiprocessing.get_context("forkserver")
 """Forks processes of one that has loaded what most commands need, which takes as long as most of them."""
-FORKS.set_forkserver_preload(["pytest", "chiplog.cli.app", "chiplog.jobs.measure_to_report", "scipy.optimize"])
+FORKS.set_forkserver_preload(
+    ["pytest", "chiplog.cli.app", "chiplog.jobs.measure_to_report", "scipy.optimize"]
+)
 SIM = "sim:L=5us,o=1us,g=2us,G=0.5ns"
 
 

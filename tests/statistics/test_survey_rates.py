@@ -20,7 +20,7 @@ from chiplog.survey.leaves import differences, infer_leaves
 from chiplog.survey.pair_values import Isolation, Kind
 from chiplog.survey.settings import SETTINGS
 from chiplog.survey.slowness_model import fit_pairs
-from chiplog.testing.simulated_survey import SimulatedSurvey, SurveyMachine, SurveyNoise
+from chiplog.testing.simulated_survey import QUIET, SimulatedSurvey, SurveyMachine, SurveyNoise
 
 Name = tuple[str, str, str | None, str]
 USUAL_NOISE = SurveyNoise()
@@ -138,7 +138,7 @@ def test_waits_on_a_busy_machine_rarely_make_a_slow_pair(
     pool: ProcessPoolExecutor, kind: Kind, nodes: int, error: float, wait: float
 ) -> None:
     sweeps = 1000 if LONG else 50
-    noise = SurveyNoise(0.01, 0.001, 0.001, 0.0, 0.0, 0.0, 0.0, 0.0, 1e3, wait)
+    noise = replace(QUIET, wait=wait)
     machine = SurveyMachine(nodes, 8, kind)
     found = all_accused(pool, machine, sweeps, sparse=False, first_seed=70_000, noise=noise)
     false = sum(bool(one) for one in found)

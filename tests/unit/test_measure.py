@@ -22,7 +22,7 @@ from chiplog.measure.session import Session
 from chiplog.plan import PlanOptions, Request, make_plan
 from chiplog.plan.assessment import without_late_receiver
 
-FAKE_PROBE = Path(__file__).with_name("fake_probe.py")
+FAKE_PROBE = Path(__file__).parent.parent / "helpers" / "fake_probe.py"
 OPTIONS = PlanOptions("fake", ("prtt",), (1, 2, 4, 8), visits=2)
 ALL_IDS = {request.id for request in make_plan(OPTIONS).requests}
 
