@@ -31,7 +31,7 @@ export PATH := $(abspath $(BIN)):$(PATH)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup report test statistics test-native test-python test-library test-rdma test-wheel wheel sdist site papers rooms man lint format examples sanitize fuzz bench clean
+.PHONY: help setup report check test statistics test-native test-python test-library test-rdma test-wheel wheel sdist site papers rooms man lint format examples sanitize fuzz bench clean
 
 help:  ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -41,6 +41,10 @@ setup: $(STAMP)/mpi  ## Make .venv/bin/chiplog, with an MPI of its own
 report: setup  ## Measure this machine (shm, tcp, mpi) and write report/report.html
 	$(BIN)/chiplog run -o $(REPORT)
 	@echo "The report is $(abspath $(REPORT))/report.html"
+
+check: lint $(STAMP)/test  ## Lint, and run the quick tests: unit, property, golden (3 minutes)
+	$(BIN)/python -m pytest tests/unit tests/property tests/golden -m "not alone" \
+		--numprocesses $(CMAKE_BUILD_PARALLEL_LEVEL) --dist worksteal --durations=5
 
 test: test-native test-python  ## Run all tests, native and Python
 
@@ -53,7 +57,7 @@ test-python: $(STAMP)/test $(STAMP)/mpi-wheels $(STAMP)/prometheus  ## Run the P
 	@CHIPLOG_TEST_MPIS=$(TEST_MPIS) .ci/python-tests
 
 statistics: $(STAMP)/test  ## Run the statistical tests with long series (a quarter of an hour)
-	CHIPLOG_TEST_LONG=1 $(BIN)/python -m pytest tests/statistics tests/fuzz/test_importers.py --timeout=7200 --durations=20
+	CHIPLOG_TEST_LONG=1 $(BIN)/python -m pytest tests/statistics tests/property tests/fuzz/test_importers.py --timeout=7200 --durations=20
 
 test-library: $(STAMP)/test $(STAMP)/mpi-wheels  ## Run the barrier library's tests with long series and all MPIs (an hour)
 	@.ci/packages $(TEST_PACKAGES)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from chiplog.survey.slowness_model import PairFit
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SurveyNoise:
     """What a pair's figure varies by; each is the standard deviation of a logarithm unless it says otherwise."""
 
@@ -47,7 +47,17 @@ class SurveyNoise:
     """The mean of what a busy machine adds to a figure, exponentially distributed."""
 
 
-QUIET = SurveyNoise(0.01, 0.001, 0.001, 0.0, 0.0, 0.0, 0.0, 0.0, 1e3)
+QUIET = SurveyNoise(
+    pair=0.01,
+    node=0.001,
+    node_today=0.001,
+    round=0.0,
+    spike_share=0.0,
+    drift=0.0,
+    slow_share=0.0,
+    slow_state=0.0,
+    tail=1e3,
+)
 
 
 @dataclass(frozen=True, slots=True)

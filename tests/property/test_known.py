@@ -65,7 +65,7 @@ def hide(segment: Segment, draw: random.Random) -> Segment:
     gone = {symbol for symbol in SYMBOLS if symbol in parameters and draw.random() < 0.4}
     if gone & {"o_s", "o_r"}:
         gone.add("L")
-    for symbol in gone:
+    for symbol in sorted(gone):  # in the order of any other process, so that a seed is one machine
         value = parameters[symbol].value
         assert value is not None
         low = draw.choice((0.0, value * draw.random()))

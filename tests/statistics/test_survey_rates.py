@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from many_runs import LONG, MISTAKE
 from scipy.stats import binom
-from simulated_survey import SimulatedSurvey, SurveyMachine, SurveyNoise
+from simulated_survey import QUIET, SimulatedSurvey, SurveyMachine, SurveyNoise
 
 from chiplog.survey.judge.verdict import sweep_verdict
 from chiplog.survey.leaves import differences, infer_leaves
@@ -138,7 +138,7 @@ def test_waits_on_a_busy_machine_rarely_make_a_slow_pair(
     pool: ProcessPoolExecutor, kind: Kind, nodes: int, error: float, wait: float
 ) -> None:
     sweeps = 1000 if LONG else 50
-    noise = SurveyNoise(0.01, 0.001, 0.001, 0.0, 0.0, 0.0, 0.0, 0.0, 1e3, wait)
+    noise = replace(QUIET, wait=wait)
     machine = SurveyMachine(nodes, 8, kind)
     found = all_accused(pool, machine, sweeps, sparse=False, first_seed=70_000, noise=noise)
     false = sum(bool(one) for one in found)

@@ -23,7 +23,7 @@ from chiplog.measure.time_budget import Limits
 from chiplog.plan import PlanOptions, Request, make_plan
 from chiplog.plan.assessment import without_late_receiver
 
-FAKE_PROBE = Path(__file__).with_name("fake_probe.py")
+FAKE_PROBE = Path(__file__).parent.parent / "helpers" / "fake_probe.py"
 RESUMED = RunConditions(resume=True)
 OPTIONS = PlanOptions("fake", ("prtt",), (1, 2, 4, 8), visits=2)
 ALL_IDS = {request.id for request in make_plan(OPTIONS).requests}

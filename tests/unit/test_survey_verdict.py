@@ -20,9 +20,9 @@ from chiplog.survey.slowness_model import PairFit, fit_pairs
 from chiplog.survey.sweep import pair_scores, suspects
 
 SMALL = 16
-UNEASY = SurveyNoise(0.02, 0.001, 0.012, 0.0, 0.0, 0.0, 0.0, 0.0, 1e3)
+UNEASY = replace(QUIET, pair=0.02, node_today=0.012)
 """What nodes share on a day hides a node at -5 % in one of 16."""
-NO_NOISE = SurveyNoise(0, 0, 0, 0, 0, 0, 0, 0)
+NO_NOISE = replace(QUIET, pair=0.0, node=0.0, node_today=0.0)
 
 
 def judged(machine: SurveyMachine, noise: SurveyNoise = QUIET, seed: int = 3) -> SweepVerdict:

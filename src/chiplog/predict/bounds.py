@@ -21,25 +21,32 @@ from chiplog.collectives.halo.direct import neighbours
 from chiplog.predict.network import BoundedNetwork
 
 
-def lower_bound(operation: str, task: Task, network: BoundedNetwork) -> Seconds:
-    """The operation's bound in seconds, shape (draws,)."""
-    none = 0.0 * network.fastest(1).way
+def lower_bounds(operation: str, task: Task, network: BoundedNetwork, points: int) -> Seconds:
+    """The operation's bound in seconds at each of the network's points, shape (points, draws)."""
     received = RECEIVED_BYTES[operation](task)
+    whole = network.fastest(max(1, received)).one_way.reshape(points, -1)
     if task.ranks == 1:
-        return none
-    whole = network.fastest(max(1, received)).one_way
+        return 0.0 * whole
     if operation == "halo":
         return whole
-    return np.maximum(_news(task, network, receiving=operation in ("reduce", "gather")), whole)
+    return np.maximum(_news(task, network, points, receiving=operation in TAKES_TURNS), whole)
 
 
-def _news(task: Task, network: BoundedNetwork, *, receiving: bool) -> Seconds:
-    """Down the LogP-optimal tree with messages of one byte, or up it, where receives are what takes turns."""
+TAKES_TURNS = ("reduce", "gather")
+"""Up a tree the receives take turns, where elsewhere the sends do."""
+
+
+def _news(task: Task, network: BoundedNetwork, points: int, *, receiving: bool) -> Seconds:
+    """Down the LogP-optimal tree of each point with messages of one byte, or up it."""
     message = network.fastest(1)
     between = message.between_receives if receiving else message.between_sends
-    costs = TreeCosts(float(between[0]), float(message.one_way[0]))
-    ends = [i * between + j * message.one_way for i, j in latest_ways(task.ranks, costs)]
-    return latest(ends)
+    rows = zip(between.reshape(points, -1), message.one_way.reshape(points, -1), strict=True)
+    return np.stack([_news_at_point(task, *row) for row in rows])
+
+
+def _news_at_point(task: Task, between: Seconds, one_way: Seconds) -> Seconds:
+    costs = TreeCosts(float(between[0]), float(one_way[0]))
+    return latest([i * between + j * one_way for i, j in latest_ways(task.ranks, costs)])
 
 
 def _all_blocks(task: Task) -> int:

@@ -25,7 +25,7 @@ from chiplog.fit.predictions.measured_times import MeasuredTimes
 from chiplog.fit.predictions.regime import Regime, Vectors
 from chiplog.fit.predictions.span import Evaluate
 from chiplog.fit.result import Fit
-from chiplog.predict.bounds import lower_bound
+from chiplog.predict.bounds import lower_bounds
 from chiplog.predict.network import Asked, Space, beyond_all, beyond_sizes, segment_of
 from chiplog.predict.sent_sizes import sizes_sent
 
@@ -211,13 +211,8 @@ class LogGPSpeaker:
         space = self.space_of(self._limited)
 
         def evaluate(fractions: Array, whole: bool) -> Seconds:
-            rows = [
-                lower_bound(
-                    operation, task, self.network(self._limited, fraction[np.newaxis], whole)
-                )
-                for fraction in fractions
-            ]
-            return np.stack(rows)
+            network = self.network(self._limited, fractions, whole)
+            return lower_bounds(operation, task, network, len(fractions))
 
         return space, evaluate
 

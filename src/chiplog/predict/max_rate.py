@@ -25,7 +25,7 @@ from chiplog.fit.predictions.span import Evaluate
 from chiplog.fit.result import Fit
 from chiplog.models.protocol import points
 from chiplog.models.registry import load_model
-from chiplog.predict.bounds import lower_bound
+from chiplog.predict.bounds import lower_bounds
 from chiplog.predict.loggp import MOST_KEPT, by_points
 from chiplog.predict.network import Asked, Recorder, Space, beyond_all, beyond_sizes, segment_of
 
@@ -124,11 +124,13 @@ class MaxRateSpeaker:
         used = range(len(self._ranges))
 
         def evaluate(fractions: Array, whole: bool) -> Seconds:
-            rows = [
-                lower_bound(operation, task, self._network(used, fraction[np.newaxis], whole))
-                for fraction in fractions
-            ]
-            return np.stack(rows)
+            # Which protocol is the fastest differs from point to point.
+            return np.concatenate(
+                [
+                    lower_bounds(operation, task, self._network(used, point[np.newaxis], whole), 1)
+                    for point in fractions
+                ]
+            )
 
         return self._space(used), evaluate
 
