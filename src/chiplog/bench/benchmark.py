@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,7 +15,6 @@ from chiplog.measure.launchers import SimulatedPlatform, launch_command
 from chiplog.measure.library import AT_ONCE, find_library
 from chiplog.measure.mpi_at_hand import find_mpi, launcher_words
 from chiplog.measure.mpis import first_error
-from chiplog.measure.probes import BuiltProbe
 from chiplog.measure.programs import BENCH, build_program
 from chiplog.measure.run_to_end import preloaded, run_to_end
 from chiplog.plan.sizes import MAX_MESSAGE_BYTES
@@ -93,16 +92,19 @@ def bench(
     chosen = find_mpi(None, mpi, launcher)
     preload = _library(library, tuning, chosen.mpicxx)
     program = build_program(BENCH, str(chosen.mpicxx), tell=tell)
+    words = () if launcher is None else launcher_words(launcher)
     says = {VERBOSE: "1", **AT_ONCE} if preload else {}
     launches = []
     for number in range(asked.launches):
         arguments = ["--operation", operation, "--compare", "1" if preload else "0"]
         arguments += asked.arguments(number)
-        start = _command(program, ranks, launcher, arguments, simulated)
-        command = preloaded(start[0], str(program.path), preload) if preload else start[0]
+        started = launch_command(program, ranks, arguments, launcher=words, simulated=simulated)
+        command: Sequence[str] = started.command
+        if preload:
+            command = preloaded(command, str(program.path), preload)
         if tell is not None:
             tell(f"launch {number + 1} of {asked.launches}")
-        launches.append(_launch(command, {**start[1], **settings, **says}))
+        launches.append(_launch(command, {**started.environment, **settings, **says}))
     if samples_file is not None:
         write_samples(samples_file, launches, command)
     return summarise(launches, asked.seed)
@@ -130,20 +132,7 @@ def _tuning_settings(tuning: str | None) -> Mapping[str, str]:
     return {"CHIPLOG_TUNING": str(Path(tuning).absolute())}
 
 
-def _command(
-    program: BuiltProbe,
-    ranks: int,
-    launcher: str | None,
-    arguments: list[str],
-    simulated: SimulatedPlatform | None,
-) -> tuple[list[str], Mapping[str, str]]:
-    if launcher is not None:
-        return [*launcher_words(launcher), str(program.path), *arguments], {}
-    started = launch_command(program, ranks, arguments, simulated=simulated)
-    return list(started.command), started.environment
-
-
-def _launch(command: list[str], environment: Mapping[str, str]) -> Launched:
+def _launch(command: Sequence[str], environment: Mapping[str, str]) -> Launched:
     done = run_to_end(command, environment, SECONDS)
     if done.code != 0:
         lines = done.stderr.splitlines()

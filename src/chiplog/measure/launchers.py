@@ -61,13 +61,17 @@ def launch_command(
     ranks: int,
     arguments: Sequence[str],
     *,
+    launcher: Sequence[str] = (),
     simulated: SimulatedPlatform | None = None,
 ) -> LaunchCommand:
     """The command that runs `ranks` ranks of `probe` on this host; standard input goes to rank 0.
 
     No launcher binds the ranks: the probe pins itself. `simulated` is required by a probe built with smpicxx, and
-    only accepted by one. Raises UsageError for that, RunFailed where the MPI came without a launcher.
+    only accepted by one. A `launcher` of the user's starts as many ranks as its words say, wherever they say. Raises
+    UsageError for that, RunFailed where the MPI came without a launcher.
     """
+    if launcher:
+        return LaunchCommand((*launcher, str(probe.path), *arguments), {})
     mpi = probe.mpi
     if mpi.launcher is None:
         raise RunFailed(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from chiplog.errors import UsageError
@@ -34,10 +34,12 @@ class Runner:
 
     def run(self, settings: Mapping[str, str], preload: str | None = None) -> ProofEnded:
         """With `settings` in the environment and the library `preload`; RunFailed where the launcher fails or hangs."""
-        command, environment = self._command()
+        arguments = [str(MARKED_RANKS)]
+        started = launch_command(self.program, RANKS, arguments, launcher=self.launcher)
+        command: Sequence[str] = started.command
         if preload is not None:
             command = preloaded(command, str(self.program.path), preload)
-        done = run_to_end(command, {**environment, **settings}, SECONDS)
+        done = run_to_end(command, {**started.environment, **settings}, SECONDS)
         for line in done.stdout.splitlines():
             if line.startswith("ranks "):
                 raise UsageError(
@@ -46,13 +48,6 @@ class Runner:
         is_done = done.code == 0 and f"barrier {MARKED_RANKS} ok" in done.stdout
         output = done.stdout + done.stderr
         return ProofEnded(is_done, _what_was_said(output), output)
-
-    def _command(self) -> tuple[list[str], Mapping[str, str]]:
-        arguments = [str(MARKED_RANKS)]
-        if self.launcher:
-            return [*self.launcher, str(self.program.path), *arguments], {}
-        started = launch_command(self.program, RANKS, arguments)
-        return list(started.command), started.environment
 
 
 def _what_was_said(output: str) -> str:

@@ -15,44 +15,34 @@ from chiplog.tune.check.proof import NotRules
 from chiplog.tune.choice import Tuning
 from chiplog.tune.formats.openmpi_han import companions
 from chiplog.tune.formats.openmpi_rules import (
+    FIRST_JSON,
+    OPERATIONS,
     TWO_PROCESSES,
     check_version,
     looked_up_bytes,
+    native_of,
     offered,
     settings,
-    theirs,
 )
 from chiplog.tune.ranges import RankRule, rules
 from chiplog.tune.version import Version, version_text
 from chiplog.tune.writer import TuningFormat
 
-COLLECTIVE_IDS = {
-    "allgather": 0,
-    "allreduce": 2,
-    "alltoall": 3,
-    "barrier": 6,
-    "bcast": 7,
-    "gather": 9,
-    "reduce": 11,
-    "reduce_scatter": 12,
-    "scatter": 15,
-}
-FIRST_JSON_VERSION = (6, 0)
-BARRIER_ID = COLLECTIVE_IDS["barrier"]
+BARRIER_ID = OPERATIONS.index("barrier")
 _NUMBER = re.compile(r"#[^\n]*|\b\d+\b")
 
 
 def text(tuning: Tuning, version: Version) -> str:
     """UsageError for releases that want JSON: they take classic entries for other numbers of ranks than they say."""
     check_version(version)
-    if version >= FIRST_JSON_VERSION:
+    if version >= FIRST_JSON:
         raise UsageError(
             f"--version {version_text(version)}: classic rules are for 4.1 and 5.0; 6.0 shifts them by one entry."
         )
     entries = rules(tuning)
     lines = [
         f"1 # collectives{tuning.caution}",
-        f"{COLLECTIVE_IDS[tuning.operation]} # {tuning.operation}",
+        f"{OPERATIONS.index(tuning.operation)} # {tuning.operation}",
         f"{len(entries)} # numbers of ranks",
     ]
     for entry in entries:
@@ -67,7 +57,7 @@ def _entry(operation: str, entry: RankRule) -> list[str]:
         if rule.key is None:
             lines.append(f"{size} 0 0 0 # Open MPI's own")
             continue
-        used = theirs(operation, rule.key)
+        used = native_of(operation, rule.key)
         lines.append(f"{size} {used.number} {used.fan_out} {used.segment_bytes} # {used.name}")
     return lines
 

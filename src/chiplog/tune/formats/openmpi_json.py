@@ -11,9 +11,9 @@ from chiplog.tune.formats.openmpi_rules import (
     OWN_DECISION,
     TWO_PROCESSES,
     looked_up_bytes,
+    native_of,
     offered,
     settings,
-    theirs,
 )
 from chiplog.tune.ranges import RankRule, rules
 from chiplog.tune.version import Version
@@ -54,7 +54,7 @@ def _sizes(operation: str, entry: RankRule) -> list[dict[str, object]]:
     for place, rule in enumerate(entry.sizes):
         if rule.key is None:
             continue
-        used = theirs(operation, rule.key)
+        used = native_of(operation, rule.key)
         if used.number == OWN_DECISION:
             continue
         size_entry: dict[str, object] = {"msg_size_min": firsts[place], "alg": used.name}

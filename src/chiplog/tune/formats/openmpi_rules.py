@@ -3,15 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from chiplog.errors import UsageError
+from chiplog.tune.choice import Native
 from chiplog.tune.formats import openmpi_han
 from chiplog.tune.ranges import Key
 from chiplog.tune.version import Version, version_text
 
+OPERATIONS = (
+    *("allgather", "allgatherv", "allreduce", "alltoall", "alltoallv", "alltoallw", "barrier"),
+    *("bcast", "exscan", "gather", "gatherv", "reduce", "reduce_scatter", "reduce_scatter_block"),
+    *("scan", "scatter", "scatterv", "neighbor_allgather", "neighbor_allgatherv"),
+    *("neighbor_alltoall", "neighbor_alltoallv", "neighbor_alltoallw"),
+)
+"""By the number in classic rules; the same in all releases, and no program prints them."""
 FIRST_VERSION = (4, 1)
+FIRST_JSON = (6, 0)
+"""The release whose rules are JSON."""
 SEGMENT_BYTES = 8192
 OWN_DECISION = 0
 """The number of no algorithm: coll/tuned decides by itself."""
@@ -19,50 +28,41 @@ TWO_PROCESSES = 5
 """The barrier of two processes: refuses other numbers of ranks."""
 
 
-@dataclass(frozen=True)
-class Theirs:
-    """An algorithm of coll/tuned: its number, its name, and the segments in which the model sends."""
-
-    number: int
-    name: str
-    segment_bytes: int = 0
-    fan_out: int = 0
-
-
-ALGORITHMS: Mapping[str, Mapping[str, Theirs]] = {
+ALGORITHMS: Mapping[str, Mapping[str, Native]] = {
     "barrier": {
-        "linear": Theirs(1, "linear"),
-        "double-ring": Theirs(2, "double_ring"),
-        "recursive-doubling": Theirs(3, "recursive_doubling"),
-        "dissemination": Theirs(4, "bruck"),
-        "tree": Theirs(6, "tree"),
+        "linear": Native("linear", 1),
+        "double-ring": Native("double_ring", 2),
+        "recursive-doubling": Native("recursive_doubling", 3),
+        "dissemination": Native("bruck", 4),
+        "tree": Native("tree", 6),
     },
     "bcast": {
-        "linear": Theirs(1, "basic_linear"),
-        "chain": Theirs(3, "pipeline", SEGMENT_BYTES),
-        "binomial": Theirs(6, "binomial"),
-        "scatter-allgather": Theirs(9, "scatter_allgather_ring"),
+        "linear": Native("basic_linear", 1),
+        "chain": Native("pipeline", 3, SEGMENT_BYTES),
+        "binomial": Native("binomial", 6),
+        "scatter-allgather": Native("scatter_allgather_ring", 9),
     },
-    "reduce": {"linear": Theirs(1, "linear"), "binomial": Theirs(5, "binomial")},
-    "gather": {"linear": Theirs(1, "basic_linear"), "binomial": Theirs(2, "binomial")},
-    "scatter": {"linear": Theirs(1, "basic_linear"), "binomial": Theirs(2, "binomial")},
+    "reduce": {"linear": Native("linear", 1), "binomial": Native("binomial", 5)},
+    "gather": {"linear": Native("basic_linear", 1), "binomial": Native("binomial", 2)},
+    "scatter": {"linear": Native("basic_linear", 1), "binomial": Native("binomial", 2)},
     "allreduce": {
-        "recursive-doubling": Theirs(3, "recursive_doubling"),
-        "ring": Theirs(4, "ring"),
-        "rabenseifner": Theirs(6, "rabenseifner"),
+        "recursive-doubling": Native("recursive_doubling", 3),
+        "ring": Native("ring", 4),
+        "rabenseifner": Native("rabenseifner", 6),
     },
     "allgather": {
-        "bruck": Theirs(2, "bruck"),
-        "recursive-doubling": Theirs(3, "recursive_doubling"),
-        "ring": Theirs(4, "ring"),
+        "bruck": Native("bruck", 2),
+        "recursive-doubling": Native("recursive_doubling", 3),
+        "ring": Native("ring", 4),
     },
     "alltoall": {
-        "linear": Theirs(1, "linear"),
-        "pairwise": Theirs(2, "pairwise"),
-        "bruck": Theirs(3, "modified_bruck"),
+        "linear": Native("linear", 1),
+        "pairwise": Native("pairwise", 2),
+        "bruck": Native("modified_bruck", 3),
     },
 }
-"""By operation and our name; the same from 4.1 to 6.0. What is not here has no counterpart."""
+"""By operation and our name, with the segments in which the model sends; the same from 4.1 to 6.0. What is not here has
+no counterpart."""
 
 BY_ALL_BLOCKS = ("gather", "scatter", "allgather", "alltoall", "reduce_scatter")
 """The size that these look up is a block's times the number of ranks."""
@@ -86,11 +86,10 @@ def offered(operation: str, version: Version) -> Collection[str]:
     return ALGORITHMS[operation]
 
 
-def theirs(operation: str, key: Key) -> Theirs:
-    """Their algorithm for ours, or the one that was measured."""
+def native_of(operation: str, key: Key) -> Native:
+    """coll/tuned's algorithm for ours, or the one that was measured."""
     if key.native is not None and key.native.number is not None:
-        native = key.native
-        return Theirs(key.native.number, native.name, native.segment_bytes, native.fan_out)
+        return key.native
     return ALGORITHMS[operation][key.algorithm]
 
 

@@ -20,6 +20,11 @@ SECONDS = 60.0
 OK, SKIPPED = "ok", "skipped"
 _RANKS = re.compile(r"^ranks (\d+)$", re.MULTILINE)
 _CALL = re.compile(r"^call (\d+) (ok|skipped|error) ?(.*)$", re.MULTILINE)
+CALLED = (
+    *("allgather", "allgatherv", "allreduce", "alltoall", "alltoallv", "barrier", "bcast"),
+    *("exscan", "gather", "reduce", "reduce_scatter", "reduce_scatter_block", "scan", "scatter"),
+)
+"""The operations that the program can call."""
 BY_ALL_BLOCKS = (
     *("gather", "scatter", "allgather", "alltoall", "reduce_scatter", "reduce_scatter_block"),
 )
@@ -65,14 +70,10 @@ class Caller:
     def run(self, calls: Sequence[Call], settings: Mapping[str, str]) -> CallsEnded:
         """All calls in one run, with `settings` in the environment; RunFailed where the launcher can't run."""
         words = [call.word for call in calls]
-        if self.launcher:
-            command, environment = [*self.launcher, str(self.program.path), *words], {}
-        else:
-            ranks = max([2, *(call.ranks for call in calls if call.ranks <= MOST_RANKS_HERE)])
-            started = launch_command(self.program, ranks, words)
-            command, environment = list(started.command), dict(started.environment)
+        ranks = max([2, *(call.ranks for call in calls if call.ranks <= MOST_RANKS_HERE)])
+        started = launch_command(self.program, ranks, words, launcher=self.launcher)
         try:
-            done = run_to_end(command, {**environment, **settings}, SECONDS)
+            done = run_to_end(started.command, {**started.environment, **settings}, SECONDS)
         except RunFailed as error:
             if "did not end" not in str(error):
                 raise

@@ -13,16 +13,21 @@ from dataclasses import replace
 from pathlib import Path
 
 from chiplog.tune.formats.openmpi_rules import settings_alone
-from chiplog.tune.lint.calls import BY_ALL_BLOCKS, MOST_BYTES, OK, SKIPPED, Call, Caller, CallsEnded
+from chiplog.tune.lint.calls import (
+    BY_ALL_BLOCKS,
+    CALLED,
+    MOST_BYTES,
+    OK,
+    SKIPPED,
+    Call,
+    Caller,
+    CallsEnded,
+)
 from chiplog.tune.lint.classic_lint import RulePlace
 from chiplog.tune.lint.openmpi_release import OpenMpiRelease
 from chiplog.tune.lint.rule import Rule
 
 NO_ALGORITHM = "9999"
-CALLED = (
-    *("allgather", "allgatherv", "allreduce", "alltoall", "alltoallv", "barrier", "bcast"),
-    *("exscan", "gather", "reduce", "reduce_scatter", "reduce_scatter_block", "scan", "scatter"),
-)
 ONE_ELEMENT_OF_EACH = ("scan", "exscan")
 """coll/tuned looks these up by the size of one element times the number of ranks."""
 

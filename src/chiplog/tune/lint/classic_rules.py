@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from chiplog.tune.lint.openmpi_release import OPERATIONS
+from chiplog.tune.formats.openmpi_rules import OPERATIONS
 from chiplog.tune.lint.rule import FileIgnored, Rule, quoted, wrong
 
 MOST_INT = 2**31 - 1

@@ -11,8 +11,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from chiplog.tune.formats.openmpi_han import FIRST_VERSION, HAN, comes_first
+from chiplog.tune.formats.openmpi_rules import OPERATIONS
 from chiplog.tune.lint.classic_lint import LOOKED_UP_AT_0
-from chiplog.tune.lint.openmpi_release import OPERATIONS, OpenMpiRelease
+from chiplog.tune.lint.openmpi_release import OpenMpiRelease
 from chiplog.tune.lint.rule import THE_FILE, FileIgnored, Rule, quoted, shown, wrong
 
 WHOLE = "global_communicator"

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from chiplog.tune.formats.openmpi_rules import OPERATIONS
 from chiplog.tune.lint.classic_lint import FEWEST_RANKS, LOOKED_UP_AT_0
 from chiplog.tune.lint.json_lines import JsonValue, Member, parse_json
-from chiplog.tune.lint.openmpi_release import OPERATIONS, OpenMpiRelease
+from chiplog.tune.lint.openmpi_release import OpenMpiRelease
 from chiplog.tune.lint.rule import THE_FILE, FileIgnored, Rule, all_ignored, quoted, shown, wrong
 
 MOST_DEPTH = 64

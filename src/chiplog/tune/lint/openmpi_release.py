@@ -11,17 +11,9 @@ from functools import cached_property
 from chiplog.errors import RunFailed
 from chiplog.measure.mpis import Mpi
 from chiplog.measure.run_to_end import run_to_end
+from chiplog.tune.formats.openmpi_rules import FIRST_JSON
 from chiplog.tune.version import Version, parse_version
 
-OPERATIONS = (
-    *("allgather", "allgatherv", "allreduce", "alltoall", "alltoallv", "alltoallw", "barrier"),
-    *("bcast", "exscan", "gather", "gatherv", "reduce", "reduce_scatter", "reduce_scatter_block"),
-    *("scan", "scatter", "scatterv", "neighbor_allgather", "neighbor_allgatherv"),
-    *("neighbor_alltoall", "neighbor_alltoallv", "neighbor_alltoallw"),
-)
-"""By the number in classic rules; the same in all releases, and no program prints them."""
-
-FIRST_JSON = (6, 0)
 TWO_RANKS_ONLY = re.compile(r"two_procs?(_only)?")
 ASK_SECONDS = 60.0
 _COMPONENT = re.compile(r"^mca:coll:(\w+):version:", re.MULTILINE)

@@ -4,14 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from chiplog.tune.lint.calls import MOST_BYTES, MOST_RANKS_HERE, Call
+from chiplog.tune.lint.calls import CALLED, MOST_BYTES, MOST_RANKS_HERE, Call
 from chiplog.tune.lint.mpich_tree_rules import Leaf
 from chiplog.tune.mpich_tests import WITHOUT_END, YES_NO, State
 
-CALLED = (
-    *("allgather", "allgatherv", "allreduce", "alltoall", "alltoallv", "barrier", "bcast"),
-    *("exscan", "gather", "reduce", "reduce_scatter", "reduce_scatter_block", "scan", "scatter"),
-)
 REDUCTIONS = (*("allreduce", "reduce", "reduce_scatter", "reduce_scatter_block", "scan", "exscan"),)
 MAYBE_IN_PLACE = ("alltoall", "alltoallv")
 COUNTED_IN_ALL = ("allgatherv", "reduce_scatter")

@@ -87,13 +87,9 @@ class MpiLauncher:
         environment: Mapping[str, str],
         limit_seconds: float = math.inf,
     ) -> LaunchEnded:
-        if self.words:
-            command, of_launch = [*self.words, str(self.program.path), *arguments], {}
-        else:
-            started = launch_command(self.program, self.ranks, list(arguments))
-            command, of_launch = list(started.command), dict(started.environment)
-        every = {**os.environ, **of_launch, **(self.environment or {}), **environment}
-        return run_watched(command, every, self.silent_seconds, limit_seconds)
+        started = launch_command(self.program, self.ranks, arguments, launcher=self.words)
+        every = {**os.environ, **started.environment, **(self.environment or {}), **environment}
+        return run_watched(started.command, every, self.silent_seconds, limit_seconds)
 
 
 def run_watched(

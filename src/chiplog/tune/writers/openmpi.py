@@ -6,7 +6,7 @@ from pathlib import Path
 
 from chiplog.tune.check.proof import MarkedFormat, by_marked_copy
 from chiplog.tune.formats import openmpi_classic, openmpi_json
-from chiplog.tune.formats.openmpi_rules import settings_alone
+from chiplog.tune.formats.openmpi_rules import FIRST_JSON, settings_alone
 from chiplog.tune.version import Version
 from chiplog.tune.writer import TuningFormat, TuningWriter, release_of
 
@@ -17,7 +17,7 @@ JSON = MarkedFormat("Open MPI's JSON rules", settings_alone, openmpi_json.marked
 def format_for(path: Path, version: str | None, mpi: str | None) -> tuple[TuningFormat, Version]:
     """By the release."""
     release = release_of("openmpi", version, mpi)
-    is_json = release >= openmpi_classic.FIRST_JSON_VERSION
+    is_json = release >= FIRST_JSON
     return (openmpi_json if is_json else openmpi_classic).FORMAT, release
 
 
