@@ -69,19 +69,10 @@ def compare(
 ) -> None:
     """Compare models on points they were not fitted to, or two runs of the same measurement."""
     from chiplog.compare.best import best_rows
-    from chiplog.compare.result import ModelRows, comparison_to_json
-    from chiplog.dataset.parts import one_part
-    from chiplog.dataset.run_file import read_run
+    from chiplog.compare.result import comparison_to_json
     from chiplog.fit.request import left_out_lines
 
-    if runs.other is not None:
-        _only_for("RUN", judging.by_name())
-        judged = ModelRows(())
-        rows: Sequence[ModelRow | RunRow] = _runs(runs.run, runs.other, fail_on, target)
-    else:
-        _only_for("RUN_A RUN_B", {"--fail-on": fail_on})
-        judged = _models(one_part(read_run(runs.run), target), judging)
-        rows = judged.rows
+    judged, rows = _compared(runs, judging, fail_on, target)
     if json_file:
         write_json(json_file, comparison_to_json(rows, judged.left_out, best_rows(judged.rows)))
     elif rows:
@@ -95,6 +86,22 @@ def compare(
         from chiplog.compare.threshold import check_threshold
 
         check_threshold([row for row in rows if isinstance(row, RunRow)], fail_on)
+
+
+def _compared(
+    runs: ComparedRuns, judging: JudgingOptions, fail_on: str | None, target: str | None
+) -> tuple[ModelRows, Sequence[ModelRow | RunRow]]:
+    """What was judged of models, and the rows; UsageError for options of the other form of the command."""
+    from chiplog.compare.result import ModelRows
+    from chiplog.dataset.parts import one_part
+    from chiplog.dataset.run_file import read_run
+
+    if runs.other is not None:
+        _only_for("RUN", judging.by_name())
+        return ModelRows(()), _runs(runs.run, runs.other, fail_on, target)
+    _only_for("RUN_A RUN_B", {"--fail-on": fail_on})
+    judged = _models(one_part(read_run(runs.run), target), judging)
+    return judged, judged.rows
 
 
 def _models(dataset: Dataset, judging: JudgingOptions) -> ModelRows:

@@ -15,6 +15,7 @@ from chiplog.output_file import is_standard_output
 
 if TYPE_CHECKING:
     from chiplog.dataset.series import Dataset
+    from chiplog.fit.result import Fit
 
 
 @dataclass(frozen=True)
@@ -68,9 +69,12 @@ def fit(
         from chiplog.fit.model_file import fits_to_json
 
         write_json(json_file, fits_to_json(fits))
-    elif is_standard_output(out):
-        return
-    elif details:
+    elif not is_standard_output(out):
+        _show(fits, dataset, run, details=details)
+
+
+def _show(fits: tuple[Fit, ...], dataset: Dataset, run: Path, *, details: bool) -> None:
+    if details:
         from chiplog.cli.tables import print_fits
 
         print_fits(fits, dataset, run)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -20,11 +21,12 @@ from chiplog.cli.output import note, write_json
 
 if TYPE_CHECKING:
     from chiplog.collectives.algorithm import Task
+    from chiplog.predict.result import Prediction
 
 
 @dataclass(frozen=True)
 class TaskOptions:
-    """The call that is predicted, and by which of its algorithms."""
+    """The call that is predicted, by which of its algorithms and by which model."""
 
     ranks: int | None = option(help="Number of ranks; of one-to-many, peers + 1 by default.")
     algorithm: str | None = option(help="See: chiplog list operations; all by default.")
@@ -35,6 +37,10 @@ class TaskOptions:
     segment: SegmentOption = 8192
     dimensions: DimensionsOption = 2
     per_node: int = option(1, "--per-node", help="Ranks that share a node, for max-rate.")
+    model: ModelNameOption = None
+    paper_literal: bool = option(
+        False, "--paper-literal", help="Of one-to-many: LoP's formulas as printed."
+    )
 
 
 def predict(
@@ -44,18 +50,13 @@ def predict(
     operation: Annotated[str, typer.Argument(help="See: chiplog list operations")],
     *,
     task: TaskOptions,
-    model: ModelNameOption = None,
-    paper_literal: Annotated[
-        bool,
-        typer.Option("--paper-literal", help="Of one-to-many: LoP's formulas as printed."),
-    ] = False,
     results: ModelResults,
 ) -> None:
     """Say how long a collective operation takes, by each algorithm, fastest first, with intervals and a lower bound."""
     from chiplog.fit.model_file import read_model
     from chiplog.fit.origin import of_target
     from chiplog.predict.prediction import predict as predict_rows
-    from chiplog.predict.result import Prediction, predictions_to_json
+    from chiplog.predict.result import predictions_to_json
 
     asked = _task(operation, task)
     fits = of_target(read_model(model_file), results.target, str(model_file))
@@ -68,19 +69,14 @@ def predict(
             algorithm=task.algorithm,
             peers=task.peers,
             per_node=task.per_node,
-            model=model,
-            paper_literal=paper_literal,
+            model=task.model,
+            paper_literal=task.paper_literal,
             anyway=results.anyway,
         )
 
     rows = ask(asked)
     if results.report is not None:
-        from chiplog.jobs.prediction_page import prediction_page
-        from chiplog.predict.over_ranks import predict_over_ranks
-        from chiplog.report.write import write_document
-
-        write_document(prediction_page(predict_over_ranks(ask, asked)), results.report)
-        note(f"the report is {results.report}.")
+        _write_report(ask, asked, results.report)
     if results.json_file:
         write_json(results.json_file, predictions_to_json(rows))
         return
@@ -99,6 +95,15 @@ def _task(operation: str, options: TaskOptions) -> Task:
         segment_bytes=options.segment,
         dimensions=options.dimensions,
     )
+
+
+def _write_report(ask: Callable[[Task], tuple[Prediction, ...]], asked: Task, path: Path) -> None:
+    from chiplog.jobs.prediction_page import prediction_page
+    from chiplog.predict.over_ranks import predict_over_ranks
+    from chiplog.report.write import write_document
+
+    write_document(prediction_page(predict_over_ranks(ask, asked)), path)
+    note(f"the report is {path}.")
 
 
 def _ranks(ranks: int | None, operation: str, peers: int | None) -> int:

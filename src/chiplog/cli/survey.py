@@ -25,6 +25,7 @@ from chiplog.errors import RunFailed
 if TYPE_CHECKING:
     from chiplog.survey.job import SurveyStart
     from chiplog.survey.plan import SurveyOptions
+    from chiplog.survey.result import SurveyResult
 
 
 @dataclass(frozen=True)
@@ -123,13 +124,18 @@ def survey(
         resume=run.resume,
         topology=run.topology,
     )
+    _show(result, run.json_file, nodes.launcher)
+
+
+def _show(result: SurveyResult, json_file: str | None, launcher: str | None) -> None:
+    """Prints the result; RunFailed where nodes were lost."""
     from chiplog.cli.survey_text import lost_sentence, survey_text
 
-    if run.json_file:
-        write_json(run.json_file, result.to_json())
-    if run.json_file != "-":
+    if json_file:
+        write_json(json_file, result.to_json())
+    if json_file != "-":
         command = shlex.join(["chiplog", *sys.argv[1:]])
-        say(survey_text(result, again=command, launcher=nodes.launcher))
+        say(survey_text(result, again=command, launcher=launcher))
     if result.note:
         note(result.note)
     if result.lost:

@@ -57,7 +57,7 @@ class AskedTuning:
 
 
 @dataclass(frozen=True)
-class RaceOptions:
+class RacingOptions:
     """How algorithms are raced, or that they are not."""
 
     measured: bool = option(
@@ -87,7 +87,7 @@ class RaceOptions:
 def tune(
     *,
     asked: AskedTuning,
-    race: RaceOptions,
+    race: RacingOptions,
     anyway: AnywayOption = False,
     details: Annotated[
         bool, typer.Option("--details", help="The ranking of all algorithms, too.")
@@ -134,7 +134,7 @@ def _model(asked: AskedTuning, json_file: str | None, *, anyway: bool, details: 
 
 
 def _measure(
-    asked: AskedTuning, race: RaceOptions, json_file: str | None, *, details: bool
+    asked: AskedTuning, race: RacingOptions, json_file: str | None, *, details: bool
 ) -> None:
     from chiplog.cli.measured_table import print_measured, wanted_budget
     from chiplog.tune.measured.summary import measured_to_json
@@ -161,7 +161,7 @@ def _measure(
     note(f"{out} {f'is in force with {settings}' if tuned.summary.changed else without}")
 
 
-def _asked_race(asked: AskedTuning, race: RaceOptions) -> Asked:
+def _asked_race(asked: AskedTuning, race: RacingOptions) -> Asked:
     from chiplog.plan.sizes import parse_sizes
     from chiplog.tune.measured.tuning import DEFAULT_SIZES, Asked, parse_ranks
 

@@ -97,14 +97,7 @@ def run(request: RunRequest) -> RunResult:
 
     Raises UsageError where an option can't be met, RunFailed where nothing can be written.
     """
-    check_ranks(request.ranks)
-    seconds_within("--budget", request.budget)
-    chosen = tuple(dict.fromkeys(request.targets)) or default_targets()
-    for target in chosen:
-        # what can't be is refused before anything is measured
-        _options(target, request, LEAST_MEASURING_SECONDS)
-    whole = _WholeRun(request, chosen)
-    out = Path(request.out)
+    whole, out = _WholeRun(request, _targets(request)), Path(request.out)
     folder = new_folder(out)
     reports, too_late = whole.measure(folder)
     over = f"the budget of {request.budget:g} s was over before"
@@ -113,11 +106,10 @@ def run(request: RunRequest) -> RunResult:
         raise RunFailed(f"{over} {' and '.join(too_late)} could be analysed: {kept}.")
     from chiplog.jobs.report import report_input
 
-    seconds = time.monotonic() - request.began
-    report = report_input(reports, command=request.command, seconds=seconds)
-    failures = [
-        f"{part.name}: {part.failure}" for target in reports for part in target.runs if part.failure
-    ]
+    took = time.monotonic() - request.began
+    report = report_input(reports, command=request.command, seconds=took)
+    parts = [part for target in reports for part in target.runs]
+    failures = [f"{part.name}: {part.failure}" for part in parts if part.failure]
     failures += [f"{target}: {over} it could be analysed: {kept}." for target in too_late]
     files: tuple[Path, ...] = ()
     try:
@@ -129,6 +121,16 @@ def run(request: RunRequest) -> RunResult:
     if has_result:
         show_latest(out, folder)
     return RunResult(report, out if has_result else folder, files, tuple(failures))
+
+
+def _targets(request: RunRequest) -> tuple[str, ...]:
+    """The targets that are meant, each once; what can't be is refused before anything is measured."""
+    check_ranks(request.ranks)
+    seconds_within("--budget", request.budget)
+    targets = tuple(dict.fromkeys(request.targets)) or default_targets()
+    for target in targets:
+        _options(target, request, LEAST_MEASURING_SECONDS)
+    return targets
 
 
 @dataclass(frozen=True)
