@@ -42,7 +42,7 @@ report: setup  ## Measure this machine (shm, tcp, mpi) and write report/report.h
 	$(BIN)/chiplog run -o $(REPORT)
 	@echo "The report is $(abspath $(REPORT))/report.html"
 
-check: lint $(STAMP)/test  ## Lint, and run the quick tests: unit, property, golden (3 minutes)
+check: lint $(STAMP)/test  ## Lint, and run the quick tests: unit, property, golden
 	$(BIN)/python -m pytest tests/unit tests/property tests/golden -m "not alone" \
 		--numprocesses $(CMAKE_BUILD_PARALLEL_LEVEL) --dist worksteal --durations=5
 
