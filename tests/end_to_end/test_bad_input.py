@@ -189,16 +189,19 @@ def launched(tmp_path: Path, kind: str, *more: str) -> Finished:
     return chiplog("measure", "tcp", *short, "-o", out, "--launcher", launcher, *more)
 
 
+@pytest.mark.alone
 def test_ranks_of_a_launcher_meet_and_measure(tmp_path: Path) -> None:
     assert launched(tmp_path, "friend").code == 0
     assert read_run(tmp_path / "run.jsonl").complete
 
 
+@pytest.mark.alone
 def test_a_rank_with_a_wrong_secret_ends_the_run_with_1_and_is_named(tmp_path: Path) -> None:
     ends_with(launched(tmp_path, "stranger"), 1, "secret")
     assert not (tmp_path / "run.jsonl").exists()
 
 
+@pytest.mark.alone
 def test_a_meeting_point_that_cannot_be_reached_is_named(tmp_path: Path) -> None:
     # 192.0.2.0/24 is reserved for documentation: no interface here has such an address.
     finished = launched(tmp_path, "friend", "--rendezvous", "192.0.2.1:7777")
@@ -213,6 +216,7 @@ def target(request: pytest.FixtureRequest) -> str:
     return name
 
 
+@pytest.mark.alone
 def test_a_rank_killed_in_mid_run_ends_with_1_and_keeps_the_finished_records(
     tmp_path: Path, target: str
 ) -> None:
@@ -248,6 +252,7 @@ def test_a_rank_that_is_stopped_is_reported_soon_after_the_time_limit(
     assert nothing_left(probes)
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupted_run_ends_with_130_and_resume_finishes_it(
     tmp_path: Path, number: signal.Signals
@@ -278,6 +283,7 @@ def test_an_interrupted_run_ends_with_130_and_resume_finishes_it(
     assert planned <= measured
 
 
+@pytest.mark.alone
 def test_a_killed_chiplog_leaves_no_probe_behind(tmp_path: Path, target: str) -> None:
     out = tmp_path / "run.jsonl"
     process = start_chiplog("measure", target, "--visits", "40", "-o", out)
