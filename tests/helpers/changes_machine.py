@@ -10,6 +10,7 @@ from synthetic import exact_seconds
 
 from chiplog.dataset.series import Series
 from chiplog.models.piecewise import Piece
+from chiplog.plan.patterns import wire_of
 from chiplog.plan.request import Request, SeriesRequest
 
 MICRO = 1e-6
@@ -84,8 +85,8 @@ class Machine:
             visit=0,
             record_id=request.id,
             placement_seconds=None,
-            messages=rounds * asked.messages,
-            bytes_sent=rounds * asked.bytes,
+            messages=rounds * wire_of(asked).messages,
+            bytes_sent=rounds * wire_of(asked).bytes,
             elapsed_seconds=float(samples.sum()),
             warmup_seconds=np.empty(0),
             seconds=samples,

@@ -14,6 +14,7 @@ from chiplog.changes.ask.questions import Questions, questions_about
 from chiplog.changes.ask.thresholds import THRESHOLDS
 from chiplog.changes.decide.evidence import FLAT, ChangeMark, Evidence
 from chiplog.dataset.series import Series
+from chiplog.plan.patterns import wire_of
 from chiplog.plan.request import Request
 
 SIZES = (1000, 2000, 3000)
@@ -77,7 +78,9 @@ def test_records_of_every_quantity_double_until_the_answer_is_clear(quantity: st
 def test_a_question_spends_its_share_of_the_bytes_and_no_more(
     places: int, questions: float
 ) -> None:
-    round_bytes = sum(one.bytes for size in SIZES for one in series_for("half_round_trip", size))
+    round_bytes = sum(
+        wire_of(one).bytes for size in SIZES for one in series_for("half_round_trip", size)
+    )
     budget = 200 * round_bytes
     requests, _ = asked(budget_bytes=budget, places=places, questions=questions)
     spent = sum(rounds(requests))

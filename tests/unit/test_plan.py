@@ -19,7 +19,7 @@ from chiplog.plan import (
 )
 from chiplog.plan.assessment import records_of, within_inline_limit, without_late_receiver
 from chiplog.plan.bell import ladder, ladder_sizes
-from chiplog.plan.patterns import all_patterns, find_pattern
+from chiplog.plan.patterns import all_patterns, find_pattern, wire_of
 from chiplog.plan.patterns.trains import train_length
 from chiplog.plan.plan import visits_of
 from chiplog.plan.request import SeriesRequest, StopRule
@@ -43,7 +43,7 @@ def test_one_way_pairs_send_windows_of_one_length_at_all_sizes() -> None:
     windows = {(one.message_bytes, one.window) for r in plan.requests for one in r.series}
     assert windows == {(8, 16), (1 << 20, 16)}
     small = next(one for r in plan.requests for one in r.series if one.message_bytes == 8)
-    assert (small.bytes, small.messages) == (16 * 8, 16 + 1 + 1)
+    assert wire_of(small) == (16 + 1 + 1, 16 * 8)
 
 
 def test_each_exchange_follows_a_message_alone_in_its_record() -> None:
@@ -60,7 +60,7 @@ def test_each_exchange_follows_a_message_alone_in_its_record() -> None:
         (pattern, k) for k in (1, 2) for pattern in ("pairs", "exchange")
     ]
     # Two exchanges of two pairs, and what brings them together.
-    assert (series[3].bytes, series[3].messages) == (2 * 2 * 2 * 8, 2 * 2 * 2 + 4)
+    assert wire_of(series[3]) == (2 * 2 * 2 + 4, 2 * 2 * 2 * 8)
 
 
 def test_all_ways_of_posting_are_taken_in_turn_within_one_record() -> None:
@@ -82,7 +82,7 @@ def test_barriers_are_taken_with_every_number_of_peers() -> None:
     assert [(one.pattern, one.peers) for one in request.series] == [
         ("barrier", n) for n in range(1, 5)
     ]
-    assert [one.messages for one in request.series] == [2 * 5 * sends for sends in (3, 3, 4, 4)]
+    assert [wire_of(one).messages for one in request.series] == [2 * 5 * sends for sends in (3, 3, 4, 4)]
     assert '"ranks"' not in request.line()
     operations = ("send", "rdma-write", "rdma-read", "atomic")
     ways = kinds(PlanOptions("sim", ("barrier",), (8,), ranks=3, operations=operations))
@@ -283,10 +283,10 @@ def test_a_train_has_at_least_two_messages(message_bytes: int) -> None:
 
 
 def test_a_train_counts_its_answer_and_an_acknowledgement_has_no_bytes() -> None:
-    assert SeriesRequest("prtt", 100, 10).bytes == 1100
-    assert SeriesRequest("ping_pong", 100).bytes == 200
-    assert SeriesRequest("flood", 100, 32).bytes == 3200
-    assert SeriesRequest("flood", 100, 32).messages == 33
+    assert wire_of(SeriesRequest("prtt", 100, 10)).bytes == 1100
+    assert wire_of(SeriesRequest("ping_pong", 100)).bytes == 200
+    assert wire_of(SeriesRequest("flood", 100, 32)).bytes == 3200
+    assert wire_of(SeriesRequest("flood", 100, 32)).messages == 33
 
 
 def test_a_request_is_one_json_line_in_the_form_that_the_probe_reads() -> None:

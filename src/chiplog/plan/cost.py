@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from chiplog.plan.patterns import wire_of
 from chiplog.plan.request import Request, SeriesRequest
 
 
@@ -47,6 +48,7 @@ def nominal_of(transport: str) -> Nominal:
 
 def series_seconds(series: SeriesRequest, nominal: Nominal) -> float:
     """Predicted duration of one sample of `series`."""
+    wire = wire_of(series)
     round_trip = (
         2 * nominal.half_round_trip_seconds + 2 * series.message_bytes * nominal.seconds_per_byte
     )
@@ -54,8 +56,8 @@ def series_seconds(series: SeriesRequest, nominal: Nominal) -> float:
     delays = max(series.train - 1, 1 if series.delay_ns else 0)
     return (
         2 * nominal.half_round_trip_seconds
-        + series.messages * nominal.seconds_per_message
-        + series.bytes * nominal.seconds_per_byte
+        + wire.messages * nominal.seconds_per_message
+        + wire.bytes * nominal.seconds_per_byte
         + delays * delay
     )
 

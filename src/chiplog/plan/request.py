@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from chiplog.plan.patterns import links_of
+from chiplog.plan.patterns import links_of, wire_of
 from chiplog.plan.series_request import ONE_WAY, ROUND_TRIP, SeriesRequest
 
 __all__ = ["ONE_WAY", "ROUND_TRIP", "Request", "SeriesRequest", "StopRule"]
@@ -45,12 +45,12 @@ class Request:
     @property
     def round_bytes(self) -> int:
         """Bytes on the wire for one sample of each series."""
-        return sum(series.bytes for series in self.series)
+        return sum(wire_of(series).bytes for series in self.series)
 
     @property
     def round_messages(self) -> int:
         """Messages on the wire for one sample of each series."""
-        return sum(series.messages for series in self.series)
+        return sum(wire_of(series).messages for series in self.series)
 
     @property
     def preparation_messages(self) -> int:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from chiplog.plan.patterns import wire_of
-
 ROUND_TRIP, ONE_WAY = "round-trip", "one-way"
 
 
@@ -45,13 +43,3 @@ class SeriesRequest:
         if self.links is None:
             return self.ranks // 2
         return len(self.links)
-
-    @property
-    def messages(self) -> int:
-        """Messages on the wire for one sample, both directions, empty acknowledgements included."""
-        return wire_of(self).messages
-
-    @property
-    def bytes(self) -> int:
-        """Bytes on the wire for one sample, both directions."""
-        return wire_of(self).bytes

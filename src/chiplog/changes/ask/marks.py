@@ -17,6 +17,7 @@ from chiplog.changes.detect.line import Line
 from chiplog.changes.detect.observed import Observed, observe
 from chiplog.changes.detect.segments import line_limits
 from chiplog.dataset.series import Dataset
+from chiplog.plan.patterns import wire_of
 from chiplog.plan.patterns.trains import flood_length, receive_train_length, train_length
 from chiplog.plan.request import SeriesRequest
 from chiplog.statistics import MEDIAN_ERROR
@@ -127,7 +128,8 @@ def quantities_to_scan(
     for name in [name for name in SCANNED if name in wanted] or sorted(present & {*SCANNED_ALONE}):
         wider = series.union(*(series_for(name, size) for size in sizes))
         affordable = (
-            sum(request.bytes for request in wider) <= round_bytes and len(wider) <= MAX_SERIES
+            sum(wire_of(request).bytes for request in wider) <= round_bytes
+            and len(wider) <= MAX_SERIES
         )
         if affordable or not chosen:
             chosen.append(name)
@@ -162,9 +164,8 @@ def _error(observed: Observed, change: Change) -> float:
 def _round_cost(mark: ChangeMark, sizes: Sequence[int]) -> float:
     """Bytes on the wire for one round, where a message counts as some bytes too."""
     series = [request for size in sizes for request in series_for(mark.quantity, size)]
-    return sum(
-        request.bytes + THRESHOLDS.bytes_per_message * request.messages for request in series
-    )
+    wires = [wire_of(request) for request in series]
+    return sum(wire.bytes + THRESHOLDS.bytes_per_message * wire.messages for wire in wires)
 
 
 def _jump(before: Line, after: Line, change: Change) -> float:

@@ -19,6 +19,7 @@ from chiplog.changes.change import BISECT
 from chiplog.changes.decide.evidence import ChangeMark, Evidence
 from chiplog.changes.decide.thresholds import THRESHOLDS as DECIDE
 from chiplog.dataset.series import Series
+from chiplog.plan.patterns import wire_of
 from chiplog.plan.request import Request, SeriesRequest, StopRule
 
 Record = Sequence[Series]
@@ -73,7 +74,7 @@ class Questions:
     def affords_bisection(self, marks: Sequence[ChangeMark], low: int, high: int) -> bool:
         """Whether the bytes that are left may do for all questions from an interval to a place."""
         series = _series(marks, Halving(low, high).sizes)
-        least = THRESHOLDS.least_rounds * sum(request.bytes for request in series)
+        least = THRESHOLDS.least_rounds * sum(wire_of(request).bytes for request in series)
         return questions_about(low, high) * least <= self._left.bytes
 
     def ask(
@@ -90,7 +91,7 @@ class Questions:
         """
         evidence = Evidence(marks, sizes, self._random)
         series = _series(marks, sizes)
-        round_bytes = max(sum(request.bytes for request in series), 1)
+        round_bytes = max(sum(wire_of(request).bytes for request in series), 1)
         least = THRESHOLDS.least_rounds * round_bytes
         share = self._share(questions)
         for doubled in range(THRESHOLDS.records):

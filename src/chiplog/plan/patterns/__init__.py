@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from functools import cache
 from importlib import import_module
-from typing import TYPE_CHECKING
 
 from chiplog.dataset.patterns import PATTERNS
 from chiplog.plan.patterns.pattern import Pattern, WireCount, acknowledged_trains, one_for_each_peer
-
-if TYPE_CHECKING:
-    from chiplog.plan.series_request import SeriesRequest
+from chiplog.plan.series_request import SeriesRequest
 
 
 @cache

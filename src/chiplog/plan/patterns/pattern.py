@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-if TYPE_CHECKING:
-    from chiplog.plan.series_request import SeriesRequest
+from chiplog.plan.series_request import SeriesRequest
 
 MOST_SHARES = 32
 """Numbers of peers or pairs that one record takes in turn: each needs up to two series."""
@@ -49,7 +48,7 @@ class PointRequest:
     direction: str | None = None
 
 
-Records = tuple[tuple["SeriesRequest", ...], ...]
+Records = tuple[tuple[SeriesRequest, ...], ...]
 """The series of each record, which are taken in turn within it."""
 
 
