@@ -82,7 +82,9 @@ def test_barriers_are_taken_with_every_number_of_peers() -> None:
     assert [(one.pattern, one.peers) for one in request.series] == [
         ("barrier", n) for n in range(1, 5)
     ]
-    assert [wire_of(one).messages for one in request.series] == [2 * 5 * sends for sends in (3, 3, 4, 4)]
+    assert [wire_of(one).messages for one in request.series] == [
+        2 * 5 * sends for sends in (3, 3, 4, 4)
+    ]
     assert '"ranks"' not in request.line()
     operations = ("send", "rdma-write", "rdma-read", "atomic")
     ways = kinds(PlanOptions("sim", ("barrier",), (8,), ranks=3, operations=operations))
