@@ -18,9 +18,20 @@ Option = tuple[str, str]
 
 def options() -> Iterator[tuple[str, Any]]:
     """Each parameter of each command that is an option."""
+    return _parameters("option")
+
+
+def arguments() -> Iterator[tuple[str, Any]]:
+    """Each parameter of each command that is an argument."""
+    return _parameters("argument")
+
+
+def _parameters(kind: str) -> Iterator[tuple[str, Any]]:
     tops: list[tuple[str, ...]] = [(), *BELOW]
     for words in tops:
-        yield from _below(typer.main.get_command(app_for(words)), ())
+        for command, parameter in _below(typer.main.get_command(app_for(words)), ()):
+            if parameter.param_type_name == kind:
+                yield command, parameter
 
 
 def _below(command: Any, words: tuple[str, ...]) -> Iterator[tuple[str, Any]]:
@@ -28,8 +39,7 @@ def _below(command: Any, words: tuple[str, ...]) -> Iterator[tuple[str, Any]]:
         yield from _below(one, (*words, name))
     if words:
         for parameter in command.params:
-            if parameter.param_type_name == "option":
-                yield " ".join(words), parameter
+            yield " ".join(words), parameter
 
 
 def quietly(*arguments: object) -> None:

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from all_commands import arguments
 
 import chiplog
 from chiplog.cli import main
@@ -30,6 +31,20 @@ def test_every_command_explains_itself(
 ) -> None:
     assert main([*words, "--help"]) == 0
     assert "Usage: " in capsys.readouterr().out
+
+
+def test_every_argument_of_a_command_is_explained(capsys: pytest.CaptureFixture[str]) -> None:
+    explained = {(command, option.name) for command, option in arguments() if option.help}
+    assert {(command, option.name) for command, option in arguments()} == explained
+    assert main(["fit", "--help"]) == 0
+    assert "RUN  A run file (.jsonl).  [required]" in capsys.readouterr().out
+
+
+def test_help_is_a_command_too(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["help"]) == 0
+    assert "Commands:" in capsys.readouterr().out
+    assert main(["help", "fit"]) == 0
+    assert "Fit models to a run" in capsys.readouterr().out
 
 
 def test_the_version_is_the_packages(capsys: pytest.CaptureFixture[str]) -> None:

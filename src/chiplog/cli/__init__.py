@@ -46,6 +46,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if words == ["--version"]:
         print(f"chiplog {__version__}")
         return 0
+    if words[:1] == ["help"]:
+        words = [*words[1:], "--help"]
     with warnings.catch_warnings():
         _show_own_warnings_in_one_line()
         return _run(words) if os.environ.get("CHIPLOG_DEBUG") else _run_to_a_sentence(words)

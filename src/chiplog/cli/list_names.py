@@ -131,7 +131,7 @@ JSON_MEMBERS: Mapping[str, Callable[[], dict[str, dict[str, list[str]]]]] = {
 
 
 def list_names(
-    what: Annotated[str, typer.Argument(metavar="|".join(TABLES))],
+    what: Annotated[str, typer.Argument(metavar="NAMES", help=f"One of: {', '.join(TABLES)}.")],
     json_file: JsonOption = None,
 ) -> None:
     """List the models, transports and so on that there are."""
