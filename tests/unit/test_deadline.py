@@ -109,8 +109,9 @@ def test_a_run_whose_analysis_does_not_end_keeps_its_samples_and_says_how_to_go_
         RunFailed, match=r"^the budget of 0\.5 s was over before shm could be"
     ) as it:
         run(RunRequest(["shm"], out, budget=0.5, sizes="1:64"))
-    assert f"`chiplog report {out}/runs/*.jsonl -o report.html` analyses them" in str(it.value)
-    assert read_run(out / "runs" / "shm.jsonl").series
+    (folder,) = out.iterdir()
+    assert f"`chiplog report {folder}/runs/*.jsonl -o report.html` analyses them" in str(it.value)
+    assert read_run(folder / "runs" / "shm.jsonl").series
 
 
 @pytest.mark.alone
