@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from schemas import validate
+from json_schemas import validate
 
 from chiplog.cli import main
 from chiplog.dataset.patterns import PATTERNS

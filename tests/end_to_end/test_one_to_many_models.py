@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from command import chiplog
-from schemas import validate
+from json_schemas import validate
 from synthetic import SyntheticDisturbance
 from synthetic_one_to_many import logfp_truth, one_to_many_dataset
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from command import chiplog
-from schemas import validate_run_file
+from json_schemas import validate_run_file
 
 from chiplog.dataset.run_file import read_run
 

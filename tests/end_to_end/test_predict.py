@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 from command import Finished, chiplog
+from json_schemas import validate
 from prediction import fit_of
-from schemas import validate
 
 from chiplog.fit.model_file import write_model
 from chiplog.fit.result import Fit

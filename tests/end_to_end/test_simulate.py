@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 from command import Finished, chiplog
+from json_schemas import validate
 from model_files import example_fit
-from schemas import validate
 
 from chiplog.fit.model_file import write_model
 from chiplog.fit.result import Parameter, Segment

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from command import chiplog
-from schemas import validate, validate_run_file
+from json_schemas import validate, validate_run_file
 
 from chiplog.dataset.run_file import read_run
 from chiplog.survey.machine_verdict import verdict_of_run

@@ -11,10 +11,10 @@ from pathlib import Path
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
+from json_schemas import validate_run_file
 from needs import require_command, require_data
 from prediction import fit_of
 from run_files import write_example
-from schemas import validate_run_file
 
 from chiplog.dataset.importers import import_file
 from chiplog.dataset.run_file import read_run

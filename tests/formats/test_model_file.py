@@ -9,8 +9,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from json_schemas import validate
 from model_files import example_fit
-from schemas import validate
 
 from chiplog.errors import CorruptFile, RunFailed, UsageError
 from chiplog.fit.model_file import (

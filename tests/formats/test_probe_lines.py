@@ -6,7 +6,7 @@ import json
 import subprocess
 from pathlib import Path
 
-from schemas import validate_run_file
+from json_schemas import validate_run_file
 
 from chiplog.dataset.run_file import read_run
 

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 from command import chiplog
+from json_schemas import validate
 from needs import require_command
-from schemas import validate
 
 from chiplog.bench.benchmark import BenchOptions, bench
 from chiplog.bench.result import Bench
@@ -93,6 +93,7 @@ extern "C" int MPI_Barrier(MPI_Comm world) {
 """
 
 
+@pytest.mark.alone
 def test_a_library_of_twenty_barriers_is_slower_than_the_mpis_own(
     promised_mpi: MpiNamed, tmp_path: Path
 ) -> None:

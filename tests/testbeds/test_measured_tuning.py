@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from barrier_programs import compile_tool
 from command import chiplog
-from schemas import validate
+from json_schemas import validate
 
 from chiplog.measure.mpis import Mpi
 from chiplog.measure.programs import RACE, build_program

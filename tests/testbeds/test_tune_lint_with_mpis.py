@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from command import chiplog
-from schemas import validate
+from json_schemas import validate
 
 from chiplog.measure.mpis import Mpi
 from chiplog.tune.lint.lint_file import lint

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 from command import chiplog
+from json_schemas import validate
 from prediction import fit_of
-from schemas import validate
 
 from chiplog.fit.model_file import write_model
 from chiplog.measure.mpis import Mpi

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from schemas import validate
+from json_schemas import validate
 
 from chiplog.bench.launched import read_launch, write_samples
 from chiplog.bench.result import bench_to_json, summarise

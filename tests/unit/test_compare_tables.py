@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from schemas import validate
+from json_schemas import validate
 from synthetic_tables import curve_seconds, table_of
 
 from chiplog.cli.compare import ComparedRuns, JudgingOptions, compare

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from schemas import validate
+from json_schemas import validate
 from synthetic import SyntheticDisturbance, size_grid, synthetic_dataset
 from synthetic_pairs import pairs_dataset
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from schemas import validate
+from json_schemas import validate
 from synthetic import SyntheticDisturbance, size_grid, synthetic_dataset
 from synthetic_one_to_many import logfp_truth, lop_truth, one_to_many_dataset
 

@@ -7,8 +7,8 @@ import mmap
 from pathlib import Path
 
 import pytest
+from json_schemas import validate
 from prediction import fit_of
-from schemas import validate
 
 from chiplog.errors import UsageError
 from chiplog.fit.result import Fit

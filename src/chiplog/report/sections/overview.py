@@ -18,6 +18,7 @@ from chiplog.report.document import (
     bad,
     code,
     detail,
+    joined,
     line,
     plain,
     symbol,
@@ -71,17 +72,18 @@ def section(report: ReportInput) -> Section | None:
 
 
 def _trust(report: ReportInput) -> list[Paragraph]:
-    """Whether each target's model may be relied on, before anything else is read."""
-    trusts = [(target, trust_of(target)) for target in report.targets]
-    return [
-        Paragraph(
-            line(
-                code(target.name),
-                ": ",
-                bad(trust.sentence()) if trust.level == "not usable" else trust.sentence(),
-            )
-        )
-        for target, trust in trusts
+    """Whether each model may be relied on, before anything else is read: in one line, and a line each why not."""
+    trusts = [(target.name, trust_of(target)) for target in report.targets]
+    names_by_use: dict[str, list[Inline]] = {}
+    for name, trust in trusts:
+        if trust.level != "not usable":
+            names_by_use.setdefault(trust.use, []).append(line(code(name)))
+    uses = [line(f"{use}: ", *joined(names, ", ")) for use, names in names_by_use.items()]
+    usable = [Paragraph(line(*joined(uses, "; "), "."))] if uses else []
+    return usable + [
+        Paragraph(line(code(name), ": ", bad(trust.sentence())))
+        for name, trust in trusts
+        if trust.level == "not usable"
     ]
 
 
