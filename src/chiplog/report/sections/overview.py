@@ -72,19 +72,19 @@ def section(report: ReportInput) -> Section | None:
 
 
 def _trust(report: ReportInput) -> list[Paragraph]:
-    """Whether each model may be relied on, before anything else is read: in one line, and a line each why not."""
+    """Whether each model may be relied on, before anything else is read: a line each why not, and one for the others."""
     trusts = [(target.name, trust_of(target)) for target in report.targets]
     names_by_use: dict[str, list[Inline]] = {}
     for name, trust in trusts:
         if trust.level != "not usable":
             names_by_use.setdefault(trust.use, []).append(line(code(name)))
     uses = [line(f"{use}: ", *joined(names, ", ")) for use, names in names_by_use.items()]
-    usable = [Paragraph(line(*joined(uses, "; "), "."))] if uses else []
-    return usable + [
+    not_usable = [
         Paragraph(line(code(name), ": ", bad(trust.sentence())))
         for name, trust in trusts
         if trust.level == "not usable"
     ]
+    return [*not_usable, *([Paragraph(line(*joined(uses, "; "), "."))] if uses else [])]
 
 
 def _plots(report: ReportInput) -> list[Panels]:
