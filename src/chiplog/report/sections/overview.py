@@ -72,7 +72,7 @@ def section(report: ReportInput) -> Section | None:
 
 
 def _trust(report: ReportInput) -> list[Paragraph]:
-    """Whether each model may be relied on, before anything else is read: a line each why not, and one for the others."""
+    """Whether each model may be relied on, before anything else is read: a line each why not, one for the others."""
     trusts = [(target.name, trust_of(target)) for target in report.targets]
     names_by_use: dict[str, list[Inline]] = {}
     for name, trust in trusts:
