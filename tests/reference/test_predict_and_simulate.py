@@ -46,11 +46,13 @@ def hold_against_each_other(found: Fit, tasks: Sequence[tuple[int, int]] = TASKS
 
 
 def hold_of_operation(fitted: Fit, operation: str, task: Task) -> int:
-    accepting = [one for one in algorithms(operation).values() if one.accepts(task)]
+    accepting = [
+        algorithm for algorithm in algorithms(operation).values() if algorithm.accepts(task)
+    ]
     if not accepting:
         return 0
     rows = {row.algorithm: row for row in predict([fitted], operation, task, anyway=True)}
-    predicted = [one for one in accepting if rows[one.name].method != "bound"]
+    predicted = [algorithm for algorithm in accepting if rows[algorithm.name].method != "bound"]
     for algorithm in predicted:
         row = rows[algorithm.name]
         peers, costs = row.peers or task.peers, LogGPSpeaker(fitted).tree_costs(task.message_bytes)

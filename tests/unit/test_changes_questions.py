@@ -79,7 +79,7 @@ def test_a_question_spends_its_share_of_the_bytes_and_no_more(
     places: int, questions: float
 ) -> None:
     round_bytes = sum(
-        wire_of(one).bytes for size in SIZES for one in series_for("half_round_trip", size)
+        wire_of(series).bytes for size in SIZES for series in series_for("half_round_trip", size)
     )
     budget = 200 * round_bytes
     requests, _ = asked(budget_bytes=budget, places=places, questions=questions)

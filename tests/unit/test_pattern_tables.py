@@ -89,8 +89,8 @@ def test_windows_of_pairs_are_times_of_a_message_one_way(tmp_path: Path) -> None
 
 
 def test_an_exchange_is_shown_with_its_factor_over_a_message_alone(tmp_path: Path) -> None:
-    found = rows(measured(tmp_path, "exchange", ranks=2), 1)
-    assert found["head"] == [
+    lines = rows(measured(tmp_path, "exchange", ranks=2), 1)
+    assert lines["head"] == [
         "size",
         "exchange",
         "95 % interval",
@@ -98,15 +98,15 @@ def test_an_exchange_is_shown_with_its_factor_over_a_message_alone(tmp_path: Pat
         "95 % interval",
         "both ways",
     ]
-    assert (found["1 B"][1], found["1 B"][3]) == ("7.000 µs", "1.00")
+    assert (lines["1 B"][1], lines["1 B"][3]) == ("7.000 µs", "1.00")
     # 2 messages of 1024 B in 7.5115 us
-    assert found["1 KiB"][5] == "273 MB/s"
+    assert lines["1 KiB"][5] == "273 MB/s"
 
 
 def test_exchanges_of_k_pairs_are_compared_with_as_many_pairs(tmp_path: Path) -> None:
-    found = rows(measured(tmp_path, "exchange"), 1)
-    assert found["head"][:3] == ["size", "k", "exchange"]
-    assert [found[key][4] for key in ("1 KiB", "1 KiB 2", "1 KiB 3")] == ["1.00"] * 3
+    lines = rows(measured(tmp_path, "exchange"), 1)
+    assert lines["head"][:3] == ["size", "k", "exchange"]
+    assert [lines[key][4] for key in ("1 KiB", "1 KiB 2", "1 KiB 3")] == ["1.00"] * 3
 
 
 def test_exchanges_of_many_sizes_and_pairs_are_grids(tmp_path: Path) -> None:
@@ -132,8 +132,8 @@ def exchanges(folder: Path, exchange_ns: int, *, alone_ns: int | None) -> Datase
 
 
 def test_directions_that_share_their_speed_have_a_factor_of_two(tmp_path: Path) -> None:
-    found = rows(exchanges(tmp_path, 4000, alone_ns=1000), 1)
-    assert (found["8 B"][1], found["8 B"][3]) == ("2.000 µs", "2.00")
+    lines = rows(exchanges(tmp_path, 4000, alone_ns=1000), 1)
+    assert (lines["8 B"][1], lines["8 B"][3]) == ("2.000 µs", "2.00")
 
 
 def test_exchanges_without_a_message_alone_say_that_there_is_no_factor(tmp_path: Path) -> None:
@@ -145,11 +145,11 @@ def test_exchanges_without_a_message_alone_say_that_there_is_no_factor(tmp_path:
 
 
 def test_a_ratio_is_as_uncertain_as_both_of_its_values() -> None:
-    found = ratio(ShownValue(3.0, 3.0 / 1.03, 3.0 * 1.03), ShownValue(2.0, 2.0 / 1.04, 2.0 * 1.04))
-    assert found.seconds == 1.5
+    factor = ratio(ShownValue(3.0, 3.0 / 1.03, 3.0 * 1.03), ShownValue(2.0, 2.0 / 1.04, 2.0 * 1.04))
+    assert factor.seconds == 1.5
     # Logarithms of 1.03 and 1.04 in squares.
-    assert found.high / found.seconds == pytest.approx(1.0502, abs=1e-3)
-    assert found.seconds / found.low == pytest.approx(1.0502, abs=1e-3)
+    assert factor.high / factor.seconds == pytest.approx(1.0502, abs=1e-3)
+    assert factor.seconds / factor.low == pytest.approx(1.0502, abs=1e-3)
 
 
 def test_the_report_compares_an_exchange_with_round_trips_that_a_fit_shows(tmp_path: Path) -> None:

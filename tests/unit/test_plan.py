@@ -48,15 +48,17 @@ def test_one_way_pairs_send_windows_of_one_length_at_all_sizes() -> None:
 
 def test_each_exchange_follows_a_message_alone_in_its_record() -> None:
     plan = make_plan(PlanOptions("shm", ("exchange",), (8,), visits=1))
-    assert {tuple(one.pattern for one in r.series) for r in plan.requests} == {("prtt", "exchange")}
+    assert {tuple(series.pattern for series in r.series) for r in plan.requests} == {
+        ("prtt", "exchange")
+    }
     # Of three ranks the pair need not be ranks 0 and 1, between which round trips are.
     plan = make_plan(PlanOptions("shm", ("exchange",), (8,), visits=1, ranks=3))
-    assert {tuple(one.pattern for one in r.series) for r in plan.requests} == {
+    assert {tuple(series.pattern for series in r.series) for r in plan.requests} == {
         ("pairs", "exchange")
     }
     plan = make_plan(PlanOptions("shm", ("exchange",), (8,), visits=1, ranks=5))
     series = plan.requests[0].series
-    assert [(one.pattern, one.pairs) for one in series] == [
+    assert [(asked.pattern, asked.pairs) for asked in series] == [
         (pattern, k) for k in (1, 2) for pattern in ("pairs", "exchange")
     ]
     # Two exchanges of two pairs, and what brings them together.
@@ -82,7 +84,7 @@ def test_barriers_are_taken_with_every_number_of_peers() -> None:
     assert [(one.pattern, one.peers) for one in request.series] == [
         ("barrier", n) for n in range(1, 5)
     ]
-    assert [wire_of(one).messages for one in request.series] == [
+    assert [wire_of(series).messages for series in request.series] == [
         2 * 5 * sends for sends in (3, 3, 4, 4)
     ]
     assert '"ranks"' not in request.line()

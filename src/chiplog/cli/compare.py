@@ -91,7 +91,10 @@ def compare(
 def _compared(
     runs: ComparedRuns, judging: JudgingOptions, fail_on: str | None, target: str | None
 ) -> tuple[ModelRows, Sequence[ModelRow | RunRow]]:
-    """What was judged of models, and the rows; UsageError for options of the other form of the command."""
+    """Returns the judged models and the rows that are shown.
+
+    UsageError where an option belongs to the other form of the command.
+    """
     from chiplog.compare.result import ModelRows
     from chiplog.dataset.parts import one_part
     from chiplog.dataset.run_file import read_run

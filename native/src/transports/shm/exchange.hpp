@@ -12,8 +12,8 @@ struct OutgoingMessage {
   std::size_t done_bytes = 0;
 };
 
-// Copies a part into the ring and a part out of the other one in turn, as there is room and as they come: neither rank
-// waits for the other to receive.
+// Sends and receives in turn: a part goes into the ring where there is room, and a part that has come is taken out of
+// the other ring. So neither rank waits for the other to receive.
 template <class Fetch>
 void exchange(Sender& sender, OutgoingMessage out, Receiver& receiver, IncomingMessage& in, Watch& watch, Rank peer,
               Fetch fetch) {
