@@ -217,6 +217,32 @@ def test_of_a_launchers_words_the_first_that_tells_something_counts() -> None:
         pass
 
 
+def test_a_stopped_process_is_named_and_is_a_lost_rank_where_a_launcher_numbers_it(
+    tmp_path: Path,
+) -> None:
+    # A launcher that is itself a rank of a batch job, and starts what is called like the probe.
+    probe_copy = tmp_path / "chiplog-probe"
+    probe_copy.symlink_to(sys.executable)
+    say = f"print({HEADER!r}, flush=True)"
+    for stops, expected in (
+        ("launcher", r"^process \d+ \(python\S*\) is stopped"),
+        ("probe", r"^rank 2, process \d+ \(chiplog-probe\), is stopped"),
+    ):
+        stop = "import os, signal; os.kill(os.getpid(), signal.SIGSTOP)"
+        ranks = f"import sys; {say}; sys.stdin.readline(); {stop if stops == 'probe' else 'input()'}"
+        start = (
+            "import os, subprocess\n"
+            f"subprocess.Popen([{str(probe_copy)!r}, '-c', {ranks!r}], env=dict(os.environ, PMI_RANK='2'))\n"
+        )
+        wait = f"import time; time.sleep(0.2); {stop}" if stops == "launcher" else "os.wait()"
+        environment = {"SLURM_PROCID": "0"}
+        command = [sys.executable, "-c", start + wait]
+        with Session(command, time_limit=0.5, environment=environment) as session:
+            with pytest.raises(RunFailed, match=expected) as failure:
+                session.measure(REQUEST)
+        assert getattr(failure.value, "rank", None) == (2 if stops == "probe" else None)
+
+
 def test_ranks_that_end_their_run_unasked_were_interrupted() -> None:
     footer = '{"type":"footer","complete":false,"reason":"interrupted"}'
     with probe(f"say(header); read(); say({footer!r})") as session:

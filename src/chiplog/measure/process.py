@@ -13,6 +13,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import IO
@@ -20,6 +21,29 @@ from typing import IO
 from chiplog.measure import members
 
 _numbers = itertools.count(1)
+
+PROBE_NAME = "chiplog-probe"
+RANK_VARIABLES = (
+    "CHIPLOG_RANK",
+    "OMPI_COMM_WORLD_RANK",
+    "PMIX_RANK",
+    "PMI_RANK",
+    "SLURM_PROCID",
+)
+"""What launchers call a rank's number, in the order in which the probe itself looks for it."""
+
+
+@dataclass(frozen=True)
+class StoppedProcess:
+    """A process that something has suspended: its id, its name, and its rank where a launcher's variable tells it."""
+
+    number: int
+    name: str
+    rank: int | None
+
+    def __str__(self) -> str:
+        process = f"process {self.number} ({self.name})"
+        return process if self.rank is None else f"rank {self.rank}, {process},"
 
 
 class ProcessGroup:
@@ -73,8 +97,8 @@ class ProcessGroup:
         except subprocess.TimeoutExpired:
             return None
 
-    def stopped(self, seconds: float, begin: float) -> str:
-        """The process that every call since `begin` has found stopped for `seconds`: its id and name; else empty.
+    def stopped(self, seconds: float, begin: float) -> StoppedProcess | None:
+        """The process that every call since `begin` has found stopped for `seconds`, or None.
 
         `begin` is a time of `time.monotonic`.
         """
@@ -84,8 +108,8 @@ class ProcessGroup:
         self._stopped_since = {number: self._stopped_since.get(number, now) for number in stopped}
         for process, since in self._stopped_since.items():
             if now - max(since, begin) >= seconds:
-                return f"{process} ({_name(process)})"
-        return ""
+                return _stopped_process(process)
+        return None
 
     def end(self) -> None:
         """Ask all that the command has started to end, kill what is left after a moment, and close the pipes."""
@@ -116,8 +140,14 @@ def _watched_mark(parent: int) -> str:
 _watchers: dict[int, subprocess.Popen[bytes]] = {}
 
 
-def _name(process: int) -> str:
+def _stopped_process(number: int) -> StoppedProcess:
     try:
-        return Path(f"/proc/{process}/comm").read_text().strip()
+        name = Path(f"/proc/{number}/comm").read_text().strip()
+        entries = Path(f"/proc/{number}/environ").read_text(errors="replace").split("\0")
     except OSError:
-        return "ended meanwhile"
+        return StoppedProcess(number, "ended meanwhile", None)
+    # A launcher may itself be a rank of what has started it, as srun is within a batch script.
+    environment = dict(entry.split("=", 1) for entry in entries if "=" in entry)
+    known = [environment[variable] for variable in RANK_VARIABLES if variable in environment]
+    is_rank = name == PROBE_NAME and bool(known) and known[0].isdecimal()
+    return StoppedProcess(number, name, int(known[0]) if is_rank else None)

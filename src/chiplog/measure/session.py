@@ -214,10 +214,11 @@ class Session:
             if now - self._unanswered_since >= HEARD_SECONDS:
                 raise RunFailed(f"{words[1]}.")
         if stopped := self._group.stopped(self._time_limit + HEARD_SECONDS, deadline - seconds):
-            raise RunFailed(
-                f"process {stopped} is stopped and has not gone on within {self._time_limit:g} s: something suspends "
-                "it, as kill -STOP, a debugger or a batch system do; let it run, or allow more with --time-limit."
+            sentence = (
+                f"{stopped} is stopped and has not gone on within {self._time_limit:g} s: something suspends it, "
+                "as kill -STOP, a debugger or a batch system do; let it run, or allow more with --time-limit."
             )
+            raise RunFailed(sentence) if stopped.rank is None else RankLost(sentence, stopped.rank)
         if time.monotonic() >= deadline:
             raise RunFailed(f"the probe has not answered within {seconds:.0f} s.{self._said()}")
 
