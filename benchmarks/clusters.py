@@ -2,9 +2,9 @@
 
     CHIPLOG_DATA=FOLDER python benchmarks/clusters.py
 
-FOLDER/cloud holds ping-pongs, exchanges and trains of three clusters, and collectives that were measured there on other
-days. Printed are medians of |error| over the collectives: of fits to each kind of measurement, and of what measured half
-round trips alone give, interpolated between sizes and times the number of rounds.
+FOLDER/cloud holds ping-pongs, exchanges and trains of three clusters, and collectives that were measured there on
+other days. Printed are medians of |error| over the collectives: of fits to each kind of measurement, and of what
+measured half round trips alone give, interpolated between sizes and times the number of rounds.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from chiplog.collectives.steps import Steps
 from chiplog.dataset.importers import import_file
 from chiplog.dataset.run_file import read_run
 from chiplog.dataset.series import Dataset
-from chiplog.fit.fitting import fit
+from chiplog.fitting.fit import fit
 from chiplog.jobs.simulated_model import parameters_to_simulate
 from chiplog.schedule.arrays import Schedule
 
@@ -104,9 +104,7 @@ def errors(folder: Path, kinds: Sequence[str], *, fitted: bool) -> dict[Cell, fl
             seconds = half_round_trips(dataset)
             return lambda cell: cell.rounds * seconds(cell.message_bytes)
         parameters = parameters_to_simulate(fit(dataset), anyway=True)
-        return lambda cell: (
-            parameters.simulate(cell.schedule()).simulation.makespan_ps * PICOSECOND
-        )
+        return lambda cell: parameters.simulate(cell.schedule()).simulation.makespan_ps * PICOSECOND
 
     return {cell: of_cluster(cell.cluster)(cell) / cell.seconds - 1 for cell in cells(folder)}
 
@@ -119,13 +117,12 @@ def main() -> None:
     for name, kinds, fitted in ways:
         found = errors(folder, kinds, fitted=fitted)
         for operation in ("nway", "ring"):
-            chosen = {cell: error for cell, error in found.items() if cell.operation == operation}
-            clusters = sorted({cell.cluster for cell in chosen})
-            each = [
-                f"{cluster} {100 * np.median([abs(error) for cell, error in chosen.items() if cell.cluster == cluster]):.1f}"
-                for cluster in clusters
-            ]
-            every = 100 * np.median([abs(error) for error in chosen.values()])
+            of_cluster: dict[str, list[float]] = {}
+            for cell, error in found.items():
+                if cell.operation == operation:
+                    of_cluster.setdefault(cell.cluster, []).append(100 * abs(error))
+            each = [f"{cluster} {np.median(values):.1f}" for cluster, values in of_cluster.items()]
+            every = np.median(np.concatenate(list(of_cluster.values())))
             print(f"{operation:5} {name:30} {every:5.1f} %  ({', '.join(each)})", flush=True)
 
 

@@ -36,7 +36,15 @@ SOURCE = PurePosixPath("src/chiplog")
 NOISE_OF_OLD = "+".join(
     f"dataset/{name}.py" for name in ("states", "witnesses", "spells", "repeatability")
 )
-ROOMS = ("changes", "fit/changes", f"{NOISE_OF_OLD}+fit/states", "machine_state", "compare")
+ROOMS = (
+    "protocol_changes",
+    "changes",
+    "fit/changes",
+    f"{NOISE_OF_OLD}+fit/states",
+    "machine_state",
+    "comparison",
+    "compare",
+)
 MARKS = ("Given", "Derived", "Study")
 PLAIN = frozenset({0.0, 1.0, 2.0, -1.0, 0.5})
 POSITIONS = frozenset({"axis", "ndmin", "ndigits", "width", "stacklevel", "ddof"})

@@ -24,12 +24,12 @@ PICTURE = ROOT / "docs" / "images" / "rooms.svg"
 ROUTE = (
     "patterns",
     "core",
-    "measure",
+    "measurement",
     "dataset",
     "machine_state",
-    "changes",
-    "fit",
-    "compare",
+    "protocol_changes",
+    "fitting",
+    "comparison",
     "report",
 )
 """The way of a record, from the probe to the page; a room that does not exist is passed over."""
