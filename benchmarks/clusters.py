@@ -27,7 +27,12 @@ from chiplog.fitting.fit import fit
 from chiplog.jobs.simulated_model import parameters_to_simulate
 from chiplog.schedule.arrays import Schedule
 
-MEASUREMENTS = {"ping-pongs": ("pingpong",), "ping-pongs and trains": ("pingpong", "prtt")}
+MEASUREMENTS = {
+    "ping-pongs": ("pingpong",),
+    "ping-pongs, trains": ("pingpong", "prtt"),
+    "ping-pongs, exchanges": ("pingpong", "exchange"),
+    "ping-pongs, trains, exchanges": ("pingpong", "prtt", "exchange"),
+}
 PICOSECOND = 1e-12
 
 
@@ -123,7 +128,7 @@ def main() -> None:
                     of_cluster.setdefault(cell.cluster, []).append(100 * abs(error))
             each = [f"{cluster} {np.median(values):.1f}" for cluster, values in of_cluster.items()]
             every = np.median(np.concatenate(list(of_cluster.values())))
-            print(f"{operation:5} {name:30} {every:5.1f} %  ({', '.join(each)})", flush=True)
+            print(f"{operation:5} {name:38} {every:5.1f} %  ({', '.join(each)})", flush=True)
 
 
 if __name__ == "__main__":

@@ -187,6 +187,7 @@ void bind_parameters(nb::module_& module) {
   nb::class_<Parameters>(module, "Parameters", "All that a simulation depends on besides its schedule.")
       .def(nb::init<>())
       .def_rw("protocols", &Parameters::protocols)
+      .def_rw("protocols_of_traffic", &Parameters::protocols_of_traffic)
       .def_rw("S_bytes", &Parameters::S_bytes)
       .def_rw("pairs", &Parameters::pairs)
       .def_rw("free_messages", &Parameters::free_messages)

@@ -108,6 +108,7 @@ class Parameters:
     """All that a simulation depends on besides its schedule."""
 
     protocols: Sequence[Protocol]
+    protocols_of_traffic: Sequence[Sequence[Protocol]]
     S_bytes: int
     pairs: PairClasses
     free_messages: int

@@ -16,6 +16,7 @@ from chiplog.collectives.registry import OPERATIONS, algorithms
 from chiplog.dataset.importers import import_file
 from chiplog.dataset.run_file import read_run
 from chiplog.fitting.fit import fit
+from chiplog.fitting.quantities.measured import is_round_trip
 from chiplog.fitting.result import Fit
 from chiplog.jobs.simulated_model import FittedParameters
 from chiplog.models.piecewise import Piece
@@ -79,6 +80,37 @@ def test_of_a_fit_of_two_protocols_beside_noise(model: str, theta: dict[str, flo
     run = synthetic_dataset(pieces, SIZES, samples=6, disturbance=SyntheticDisturbance(noise=0.03))
     found = fit(run, [model], boundaries=[8192])[0]
     assert hold_against_each_other(found, TASKS[1:3]) > 30
+
+
+def test_where_exchanges_take_longer_than_a_message_alone() -> None:
+    crossed = fit_with_exchanges(phi=1.5)
+    assert hold_against_each_other(crossed, TASKS[1:]) > 80
+    ring = Task(8, 65536)
+    (row, *_) = predict([crossed], "allgather", ring, algorithm="ring", anyway=True)
+    one_way = 7e-6 + 0.5e-9 * 65535
+    assert row.seconds == pytest.approx(7 * 1.5 * one_way, rel=0.01)
+    (tree, *_) = predict([crossed], "bcast", ring, algorithm="binomial", anyway=True)
+    (alone, *_) = predict(
+        [fit_with_exchanges(phi=None)], "bcast", ring, algorithm="binomial", anyway=True
+    )
+    assert tree.seconds == alone.seconds
+
+
+def fit_with_exchanges(phi: float | None) -> Fit:
+    """A LogGP fit of a network where an exchange takes `phi` times a message alone, if any was measured."""
+    theta = {"L": 5e-6, "o_s": 1e-6, "o_r": 1e-6, "g": 2e-6, "G": 0.5e-9}
+    run = synthetic_dataset([Piece(None, theta)], SIZES, samples=6)
+    if phi is not None:
+        alone = [series for series in run.series if is_round_trip(series)]
+        exchanges = [
+            replace(
+                series, pattern="exchange", direction="one-way", seconds=phi * series.seconds / 2
+            )
+            for series in alone
+        ]
+        run = replace(run, series=(*run.series, *exchanges))
+    (found,) = fit(run, ["loggp"])
+    return found
 
 
 @pytest.mark.parametrize(

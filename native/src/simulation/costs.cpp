@@ -67,6 +67,7 @@ PairCosts::PairCosts(const Parameters& parameters, std::uint32_t ranks)
   const std::vector<Protocols>& classes = parameters.pairs.classes;
   if (classes.empty()) {
     costs_.emplace_back(parameters.protocols);
+    for (const Protocols& one : parameters.protocols_of_traffic) costs_.emplace_back(one);
     return;
   }
   for (const Protocols& one : classes) costs_.emplace_back(one);

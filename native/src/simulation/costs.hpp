@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "simulation/noise.hpp"
+#include "simulation/schedule.hpp"
 #include "simulation/time.hpp"
 
 namespace chiplog::simulation {
@@ -40,6 +41,7 @@ struct PairClasses {
 
 struct Parameters {
   Protocols protocols;        // of all pairs of ranks, unless `pairs` has classes
+  std::vector<Protocols> protocols_of_traffic;  // in their place, of sends whose `traffic` is 1, 2, ...
   std::uint64_t S_bytes = 0;  // a send of more bytes ends when its receive has been matched
   PairClasses pairs;
   std::uint32_t free_messages = 1;             // LogfP's f: so many sends in a row needn't wait for g
@@ -97,8 +99,8 @@ class PairCosts {
   PairCosts(const Parameters& parameters, std::uint32_t ranks);
 
   // The reference holds until the next call. Throws TimeOverflow.
-  [[nodiscard]] const MessageCost& of(std::uint32_t from, std::uint32_t to, std::uint64_t bytes) {
-    return (groups_ == 0 ? costs_.front() : costs_[class_of(from, to)]).of(bytes);
+  [[nodiscard]] const MessageCost& of(const Operation& send) {
+    return costs_[groups_ == 0 ? of_traffic(send.traffic) : class_of(send.rank, send.peer)].of(send.amount);
   }
 
   // True if messages of some class and size arrive as a whole.
@@ -107,6 +109,8 @@ class PairCosts {
   }
 
  private:
+  [[nodiscard]] std::size_t of_traffic(std::uint8_t traffic) const { return traffic < costs_.size() ? traffic : 0; }
+
   [[nodiscard]] std::size_t class_of(std::uint32_t from, std::uint32_t to) const {
     return class_of_groups_[group_of_rank_[from] * groups_ + group_of_rank_[to]];
   }

@@ -28,7 +28,7 @@ struct Operation {
   Kind kind;
   std::uint8_t cpu;
   std::uint8_t nic;
-  std::uint8_t unused;
+  std::uint8_t traffic;  // which of Parameters::protocols_of_traffic a send's message has; 0 for others
 };
 static_assert(sizeof(Operation) == 24);
 

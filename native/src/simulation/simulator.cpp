@@ -135,7 +135,7 @@ class Simulation {
 
   [[nodiscard]] Picoseconds free_at(const Operation& operation, Action action) {
     if (!arrive_whole_ || action != Action::take) return resources_.free_at(operation, action);
-    return resources_.free_at(operation, action, costs_.of(operation.rank, operation.peer, operation.amount).lead);
+    return resources_.free_at(operation, action, costs_.of(operation).lead);
   }
 
   // Starts the first in line if its resources are free; then the next one is first.
@@ -183,7 +183,7 @@ class Simulation {
   // Noise, and waiting for the node's link, delay the message.
   void start_send(std::uint32_t operation, Picoseconds now) {
     const Operation& send = operations_[operation];
-    const MessageCost& cost = costs_.of(send.rank, send.peer, send.amount);
+    const MessageCost& cost = costs_.of(send);
     const Picoseconds end = busy_until(send.rank, now, cost.send_cpu);
     const Picoseconds link = nodes_.delay(send.rank, send.peer, send.amount, now, cost.wire);
     const Picoseconds late = add(end - now - cost.send_cpu, link);
@@ -200,7 +200,7 @@ class Simulation {
 
   void take(std::uint32_t message, Picoseconds now) {
     const Operation& send = operations_[message];
-    const MessageCost& cost = costs_.of(send.rank, send.peer, send.amount);
+    const MessageCost& cost = costs_.of(send);
     const Picoseconds end = busy_until(send.peer, now, cost.receive_cpu);
     resources_.cpu(send.peer, send.cpu) = end;
     resources_.receiving_nic(send.peer, send.nic) = add(now, cost.nic - cost.lead);

@@ -18,6 +18,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from chiplog.schedule.traffic import Traffic
+
 Seconds = NDArray[np.float64]
 
 
@@ -84,8 +86,8 @@ def remembered(message: Message, *what: object) -> dict[Any, Any]:
 class Network(Protocol):
     """What a fitted model says of single messages."""
 
-    def message(self, message_bytes: int) -> Message:
-        """The costs of a message of that size."""
+    def message(self, message_bytes: int, traffic: Traffic = Traffic.ALONE) -> Message:
+        """The costs of a message of that size, beside what its sender receives meanwhile."""
 
 
 @dataclass(frozen=True)

@@ -29,6 +29,7 @@ from chiplog.fitting.predictions.predictor import (
 )
 from chiplog.fitting.quantities.by_method import ONE_TO_MANY, MethodQuantities
 from chiplog.fitting.quantities.measured import MeasuredSeries
+from chiplog.fitting.quantities.over_sizes import exchange_time
 from chiplog.fitting.quantities.quantity import Quantity
 from chiplog.fitting.regimes.of_quantities import RegimeLines
 from chiplog.fitting.request import Boundaries, FitOutcome, FitRequest, LeftOut
@@ -204,6 +205,7 @@ def _measured_curves(job: Job, last_bytes: int) -> tuple[Curve, ...]:
     quantities: tuple[Quantity, ...] = (job.quantities.half_round_trip,)
     if not job.model.single_messages:
         quantities += (job.quantities.gap, job.quantities.o_s, job.quantities.o_r)
+        quantities += (exchange_time(job.measured),)
     return tuple(
         measured_curve(quantity.within(0, last_bytes))
         for quantity in quantities

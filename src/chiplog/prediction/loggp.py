@@ -28,6 +28,7 @@ from chiplog.fitting.result import Fit
 from chiplog.prediction.bounds import lower_bounds
 from chiplog.prediction.network import Asked, Space, beyond_all, beyond_sizes, segment_of
 from chiplog.prediction.sent_sizes import sizes_sent
+from chiplog.schedule.traffic import Traffic
 
 SHAPED_BY_COSTS = ("logp-optimal",)
 """Algorithms that the costs of a message shape."""
@@ -60,14 +61,14 @@ class RegimeNetwork:
     vectors: Mapping[int, Vectors]
     whole: bool
     """Has each point 1 + DRAWS vectors?"""
-    known: dict[tuple[int, int], Message] = field(default_factory=dict)
+    known: dict[tuple[int, int, Traffic], Message] = field(default_factory=dict)
 
-    def message(self, message_bytes: int) -> Message:
+    def message(self, message_bytes: int, traffic: Traffic = Traffic.ALONE) -> Message:
         """The costs under the regime of that size."""
         if message_bytes == ANY_SIZE:
             segment = min(self.vectors)
-            return self._message(segment, self.regimes[segment].first_bytes)
-        return self._message(segment_of(self.fit, message_bytes), message_bytes)
+            return self._message(segment, self.regimes[segment].first_bytes, traffic)
+        return self._message(segment_of(self.fit, message_bytes), message_bytes, traffic)
 
     def fastest(self, message_bytes: int) -> Message:
         """The least of each cost over all regimes, measured or by their lines; of larger messages, what the smallest
@@ -79,26 +80,27 @@ class RegimeNetwork:
             size = max(message_bytes, regime.first_bytes)
             keeps_up = regime.receiver_keeps_up
             least += [
-                self._message(segment, size),
+                self._message(segment, size, Traffic.ALONE),
                 message_of(vectors, size, receiver_keeps_up=keeps_up),
             ]
         return reduce(_least, least)
 
-    def _message(self, segment: int, message_bytes: int) -> Message:
-        key = (segment, message_bytes)
+    def _message(self, segment: int, message_bytes: int, traffic: Traffic) -> Message:
+        key = (segment, message_bytes, traffic)
         if key not in self.known:
             self.known[key] = message_of(
-                self.at(segment, message_bytes),
+                self.at(segment, message_bytes, traffic),
                 message_bytes,
                 receiver_keeps_up=self.regimes[segment].receiver_keeps_up,
             )
         return self.known[key]
 
-    def at(self, segment: int, message_bytes: int) -> Vectors:
+    def at(
+        self, segment: int, message_bytes: int, traffic: Traffic = Traffic.ALONE
+    ) -> Vectors:
         """The parameter vectors as they hold at one size of a regime: measured times where there are some."""
-        return self.times.at(
-            self.regimes[segment], self.vectors[segment], message_bytes, whole=self.whole
-        )
+        regime, vectors = self.regimes[segment], self.vectors[segment]
+        return self.times.at(regime, vectors, message_bytes, whole=self.whole, traffic=traffic)
 
 
 def _least(message: Message, other: Message) -> Message:
@@ -129,6 +131,11 @@ class LogGPSpeaker:
         if not limited:
             raise refusal(fit, 0, "L" if "L" in self.regimes[0].free else "L_half")
         self._limited = tuple(regime.segment for regime in limited)
+
+    @property
+    def tells_exchanges(self) -> bool:
+        """Whether messages that cross others take what exchanges took."""
+        return self._times.tells_exchanges
 
     @property
     def follows_measured_times(self) -> bool:

@@ -28,6 +28,7 @@ from chiplog.models.registry import load_model
 from chiplog.prediction.bounds import lower_bounds
 from chiplog.prediction.loggp import MOST_KEPT, by_points
 from chiplog.prediction.network import Asked, Recorder, Space, beyond_all, beyond_sizes, segment_of
+from chiplog.schedule.traffic import Traffic
 
 
 class MaxRateSpeaker:
@@ -165,8 +166,9 @@ class _Network:
         }
         self._known: dict[tuple[int, int], Message] = {}
 
-    def message(self, message_bytes: int) -> Message:
-        """The costs under the protocol of that size."""
+    def message(self, message_bytes: int, traffic: Traffic = Traffic.ALONE) -> Message:
+        """The costs under the protocol of that size; `pairs` were measured one way at a time."""
+        del traffic
         if message_bytes == ANY_SIZE:
             return self._message(next(iter(self._rows)), 1)
         return self._message(segment_of(self._fit, message_bytes), message_bytes)

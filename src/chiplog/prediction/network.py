@@ -18,6 +18,7 @@ from chiplog.fitting.origin import beyond_measured
 from chiplog.fitting.predictions.known import REFUSED, Array, refusal
 from chiplog.fitting.predictions.span import AnswerSpan, Evaluate, span
 from chiplog.fitting.result import Fit
+from chiplog.schedule.traffic import Traffic
 
 Asked = tuple[Algorithm, Task]
 
@@ -113,11 +114,11 @@ class Recorder:
     network: Network
     sizes: set[int] = field(default_factory=set)
 
-    def message(self, message_bytes: int) -> Message:
+    def message(self, message_bytes: int, traffic: Traffic = Traffic.ALONE) -> Message:
         """The network's message."""
         if message_bytes != ANY_SIZE:
             self.sizes.add(message_bytes)
-        return self.network.message(message_bytes)
+        return self.network.message(message_bytes, traffic)
 
 
 def segment_of(fit: Fit, message_bytes: int) -> int:

@@ -6,7 +6,7 @@ costs of messages from `chiplog.fitting.predictions.measured_times`, as closed f
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -14,10 +14,11 @@ import numpy as np
 from chiplog.errors import RunFailed
 from chiplog.fitting.predictions.known import DRAWS, Array
 from chiplog.fitting.quantities.value_intervals import TAILS
-from chiplog.prediction.loggp import LogGPSpeaker
+from chiplog.prediction.loggp import LogGPSpeaker, RegimeNetwork
 from chiplog.prediction.network import Space, segment_of
 from chiplog.prediction.sent_sizes import message_counts
 from chiplog.schedule.arrays import Schedule
+from chiplog.schedule.traffic import Traffic, traffic_of
 from chiplog.simulation import Conditions, LogGOPS, simulate
 from chiplog.simulation.parameters import NO_LIMIT_BYTES, MessageTimes
 from chiplog.simulation.simulate import PLAIN, Simulation
@@ -41,6 +42,15 @@ class ScheduleTimes:
         """How many messages there are of each size in bytes."""
         return message_counts(self.schedule) or {1: 0}
 
+    @cached_property
+    def _schedule(self) -> Schedule:
+        """The schedule with the traffic of its messages, where the fit tells how they differ."""
+        if not self.speaker.tells_exchanges:
+            return self.schedule
+        operations = self.schedule.operations.copy()
+        operations["traffic"] = traffic_of(self.schedule)
+        return replace(self.schedule, operations=operations)
+
     @property
     def sizes(self) -> tuple[int, ...]:
         """The sizes of its messages in bytes, ascending."""
@@ -61,16 +71,30 @@ class ScheduleTimes:
         """The simulation with the parameters in the middle of the set."""
         middle = np.full((1, len(self.space.symbols)), 0.5)
         parameters = self.parameters(middle, whole=False)[0]
-        return simulate(self.schedule, parameters, conditions=self.conditions, trace=trace)
+        return simulate(self._schedule, parameters, conditions=self.conditions, trace=trace)
 
     def parameters(self, fractions: Array, *, whole: bool) -> list[LogGOPS]:
         """What the simulator takes, for each vector of one point of the set: the costs of each size that is sent."""
         network = self.speaker.network(self.space.used, fractions, whole)
         limit = self.speaker.largest_eager_bytes
+        crossing = (Traffic.EXCHANGE, Traffic.BURST) if self.speaker.tells_exchanges else ()
+        alone, *of_traffic = (
+            self._protocols(network, traffic) for traffic in (Traffic.ALONE, *crossing)
+        )
+        return [
+            LogGOPS(protocols, NO_LIMIT_BYTES if limit is None else limit, crossed)
+            for protocols, *crossed_lists in zip(alone, *of_traffic, strict=True)
+            for crossed in [tuple(crossed_lists)]
+        ]
+
+    def _protocols(
+        self, network: RegimeNetwork, traffic: Traffic
+    ) -> list[tuple[MessageTimes, ...]]:
+        """For each vector the costs of each size that is sent, of one kind of traffic."""
         rows: list[list[MessageTimes]] = []
         for size in self._counts:
             segment = segment_of(self.speaker.fit, size)
-            costs = network.at(segment, size)
+            costs = network.at(segment, size, traffic)
             keeps_up = self.speaker.regimes[segment].receiver_keeps_up
             columns = zip(*(values.tolist() for values in costs.values()), strict=True)
             first = size if rows else 0
@@ -82,10 +106,7 @@ class ScheduleTimes:
                     for row in columns
                 ]
             )
-        return [
-            LogGOPS(protocols, NO_LIMIT_BYTES if limit is None else limit)
-            for protocols in zip(*rows, strict=True)
-        ]
+        return list(zip(*rows, strict=True))
 
     def evaluate(self, fractions: Array, whole: bool) -> Array:
         """Makespans in seconds, as `Evaluate`; of a long schedule only the draws at the ends of the interval."""
@@ -110,7 +131,7 @@ class ScheduleTimes:
     def _makespan(self, parameters: LogGOPS) -> float:
         """In seconds; endless where it is beyond the simulator's clock."""
         try:
-            simulation = simulate(self.schedule, parameters, conditions=self.conditions)
+            simulation = simulate(self._schedule, parameters, conditions=self.conditions)
         except RunFailed as error:
             if "106 days" in str(error):
                 return float("inf")

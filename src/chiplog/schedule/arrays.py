@@ -22,7 +22,7 @@ OPERATION = np.dtype(
         ("kind", "u1"),  # SEND, RECEIVE or CALC
         ("cpu", "u1"),
         ("nic", "u1"),
-        ("unused", "u1"),
+        ("traffic", "u1"),  # of a send: a Traffic, where it is told
     ]
 )
 DEPENDENCY = np.dtype([("operation", "<u4"), ("on", "<u4")])

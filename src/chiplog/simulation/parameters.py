@@ -134,6 +134,8 @@ class LogGOPS:
 
     protocols: tuple[Protocol | MessageTimes, ...]
     S_bytes: int = NO_LIMIT_BYTES
+    protocols_of_traffic: tuple[tuple[Protocol | MessageTimes, ...], ...] = ()
+    """In place of `protocols`, of sends whose `traffic` is 1, 2, … (`chiplog.schedule.traffic`)."""
 
     def __post_init__(self) -> None:
         if not 0 <= self.S_bytes <= NO_LIMIT_BYTES:
@@ -157,6 +159,10 @@ class LogGOPS:
         """As the native simulator takes them, without further conditions."""
         parameters = _native.Parameters()
         parameters.protocols = [protocol.for_native() for protocol in self.protocols]
+        parameters.protocols_of_traffic = [
+            [protocol.for_native() for protocol in protocols]
+            for protocols in self.protocols_of_traffic
+        ]
         parameters.S_bytes = self.S_bytes
         return parameters
 

@@ -12,6 +12,7 @@ from chiplog.collectives.costs import Network, Seconds, nothing
 from chiplog.collectives.shapes import all_ranks, distances
 from chiplog.collectives.steps import Steps
 from chiplog.schedule import Schedule
+from chiplog.schedule.traffic import Traffic
 
 
 def schedule(task: Task) -> Schedule:
@@ -27,7 +28,7 @@ def schedule(task: Task) -> Schedule:
 def seconds(task: Task, network: Network) -> Seconds:
     """The sum of T over 1, 2, 4, … blocks, then the missing ones; exact."""
     messages = [
-        network.message(min(distance, task.ranks - distance) * task.message_bytes)
+        network.message(min(distance, task.ranks - distance) * task.message_bytes, Traffic.EXCHANGE)
         for distance in distances(task.ranks)
     ]
     return exchanges(messages).free + nothing(network)

@@ -13,6 +13,7 @@ from chiplog.collectives.shapes import all_ranks, distances, power_of_two_below
 from chiplog.collectives.steps import Steps
 from chiplog.errors import UsageError
 from chiplog.schedule import Schedule
+from chiplog.schedule.traffic import Traffic
 
 
 def accepts(task: Task) -> bool:
@@ -43,7 +44,7 @@ def seconds(task: Task, network: Network) -> Seconds:
     """The sum of T over 1, 2, 4, … blocks; exact. Raises UsageError where P is no power of two."""
     check(task)
     messages = [
-        network.message(distance * task.message_bytes) for distance in distances(task.ranks)
+        network.message(distance * task.message_bytes, Traffic.EXCHANGE) for distance in distances(task.ranks)
     ]
     return exchanges(messages).free + nothing(network)
 

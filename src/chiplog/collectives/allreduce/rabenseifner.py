@@ -16,6 +16,7 @@ from chiplog.collectives.costs import Network, Rank, Seconds
 from chiplog.collectives.shapes import Ranks, all_ranks, distances, power_of_two_below, share_bytes
 from chiplog.collectives.steps import Steps
 from chiplog.schedule import Schedule
+from chiplog.schedule.traffic import Traffic
 
 
 def schedule(task: Task) -> Schedule:
@@ -48,7 +49,7 @@ def seconds(task: Task, network: Network) -> Seconds:
     """
     core = power_of_two_below(task.ranks)
     share = -(-task.message_bytes // core)
-    growing = [network.message(distance * share) for distance in distances(core)]
+    growing = [network.message(distance * share, Traffic.EXCHANGE) for distance in distances(core)]
     if task.ranks == core > 1:
         return exchanges([*reversed(growing), *growing]).free
     whole = network.message(task.message_bytes)

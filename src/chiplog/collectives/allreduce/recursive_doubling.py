@@ -16,6 +16,7 @@ from chiplog.collectives.costs import Network, Seconds, latest
 from chiplog.collectives.shapes import all_ranks, distances, power_of_two_below
 from chiplog.collectives.steps import Steps
 from chiplog.schedule import Schedule
+from chiplog.schedule.traffic import Traffic
 
 
 def exchanges(ranks: int, message_bytes: int) -> Schedule:
@@ -41,7 +42,8 @@ def exchange_seconds(task: Task, network: Network) -> Seconds:
     The extra ranks' partners are T late. From one of them to another at most h = bits of (P - 2^K - 1) exchanges cross;
     in the others the rank's own send and receive count. Exact on powers of two, else a lower bound.
     """
-    message = network.message(task.message_bytes)
+    alone = network.message(task.message_bytes)
+    message = network.message(task.message_bytes, Traffic.EXCHANGE)
     core = power_of_two_below(task.ranks)
     extra, rounds = task.ranks - core, levels(core)
     if extra == 0:
@@ -50,8 +52,8 @@ def exchange_seconds(task: Task, network: Network) -> Seconds:
     cross = np.maximum(T, message.gap)
     stay = np.maximum(message.send_busy + message.receive_busy, message.gap)
     crossed = (extra - 1).bit_length()
-    there = message.one_way + T + (rounds - 1) * cross if rounds else message.one_way
-    back = 2 * message.one_way + crossed * T + (rounds - crossed) * stay
+    there = alone.one_way + T + (rounds - 1) * cross if rounds else alone.one_way
+    back = 2 * alone.one_way + crossed * T + (rounds - crossed) * stay
     return latest([there, back])
 
 

@@ -12,6 +12,7 @@ from chiplog.collectives.costs import Network, Seconds
 from chiplog.collectives.shapes import all_ranks, share_bytes
 from chiplog.collectives.steps import Steps
 from chiplog.schedule import Schedule
+from chiplog.schedule.traffic import Traffic
 
 
 def schedule(task: Task) -> Schedule:
@@ -29,7 +30,7 @@ def schedule(task: Task) -> Schedule:
 def seconds(task: Task, network: Network) -> Seconds:
     """2 (P-1) T for shares of s/P: exact where P divides s, else for the largest share."""
     share = -(-task.message_bytes // task.ranks)
-    return equal_steps(network.message(share), 2 * (task.ranks - 1))
+    return equal_steps(network.message(share, Traffic.EXCHANGE), 2 * (task.ranks - 1))
 
 
 def exact(task: Task) -> bool:

@@ -12,6 +12,7 @@ from chiplog.collectives.costs import Network, Seconds, nothing
 from chiplog.collectives.shapes import all_ranks, distances
 from chiplog.collectives.steps import Steps
 from chiplog.schedule import Schedule
+from chiplog.schedule.traffic import Traffic
 
 
 def schedule(task: Task) -> Schedule:
@@ -27,7 +28,7 @@ def schedule(task: Task) -> Schedule:
 def seconds(task: Task, network: Network) -> Seconds:
     """The sum of T over the blocks of each round, about P/2; exact."""
     messages = [
-        network.message(blocks_of_round(task.ranks, distance) * task.message_bytes)
+        network.message(blocks_of_round(task.ranks, distance) * task.message_bytes, Traffic.EXCHANGE)
         for distance in distances(task.ranks)
     ]
     return exchanges(messages).free + nothing(network)

@@ -11,6 +11,7 @@ from chiplog.collectives.cost_shapes import EXACT_BURST, burst
 from chiplog.collectives.costs import Network, Seconds, nothing
 from chiplog.collectives.shapes import all_ranks
 from chiplog.schedule import Schedule, ScheduleBuilder
+from chiplog.schedule.traffic import crossing
 
 
 def schedule(task: Task) -> Schedule:
@@ -27,7 +28,8 @@ def schedule(task: Task) -> Schedule:
 
 def seconds(task: Task, network: Network) -> Seconds:
     """A burst of P - 1 messages from every rank; exact up to 513 ranks, a lower bound beyond."""
-    return burst(network.message(task.message_bytes), task.ranks - 1).free + nothing(network)
+    message = network.message(task.message_bytes, crossing(task.ranks - 1))
+    return burst(message, task.ranks - 1).free + nothing(network)
 
 
 def exact(task: Task) -> bool:

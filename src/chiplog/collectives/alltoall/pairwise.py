@@ -12,6 +12,7 @@ from chiplog.collectives.costs import Network, Seconds
 from chiplog.collectives.shapes import all_ranks
 from chiplog.collectives.steps import Steps
 from chiplog.schedule import Schedule
+from chiplog.schedule.traffic import Traffic
 
 
 def schedule(task: Task) -> Schedule:
@@ -25,7 +26,7 @@ def schedule(task: Task) -> Schedule:
 
 def seconds(task: Task, network: Network) -> Seconds:
     """(P-1) T, more only where g + (s-1)G exceeds T; exact."""
-    return equal_steps(network.message(task.message_bytes), task.ranks - 1)
+    return equal_steps(network.message(task.message_bytes, Traffic.EXCHANGE), task.ranks - 1)
 
 
 ALGORITHM = Algorithm(

@@ -11,6 +11,7 @@ from chiplog.collectives.barrier.n_way_dissemination import rounds
 from chiplog.collectives.cost_shapes import equal_steps, levels
 from chiplog.collectives.costs import Network, Seconds
 from chiplog.schedule import Schedule
+from chiplog.schedule.traffic import Traffic
 
 
 def schedule(task: Task) -> Schedule:
@@ -20,7 +21,7 @@ def schedule(task: Task) -> Schedule:
 
 def seconds(task: Task, network: Network) -> Seconds:
     """ceil(log2 P) T, more only where g + (s-1)G exceeds T; exact."""
-    return equal_steps(network.message(task.message_bytes), levels(task.ranks))
+    return equal_steps(network.message(task.message_bytes, Traffic.EXCHANGE), levels(task.ranks))
 
 
 def fan_out(task: Task) -> FanOut:

@@ -20,16 +20,21 @@ def schedule(task: Task) -> Schedule:
         return builder.build()
     everybody = all_ranks(task.ranks)
     before, after = (everybody - 1) % task.ranks, (everybody + 1) % task.ranks
-    received = builder.nothing_yet()
+    received = sent = builder.nothing_yet()
     for turn in range(2):
         waits = received.copy()
         received = builder.receive(
-            everybody, source=before, message_bytes=task.message_bytes, tag=turn, after=[received]
+            everybody,
+            source=before,
+            message_bytes=task.message_bytes,
+            tag=turn,
+            after=[received, sent],
         )
         passes_on = np.where(everybody == 0, waits if turn else NONE, received).astype(np.uint32)
-        builder.send(
+        sent = builder.send(
             everybody, to=after, message_bytes=task.message_bytes, tag=turn, after=[passes_on]
         )
+        builder.require(received[:1], sent[:1])  # rank 0 sends before it receives
     return builder.build()
 
 

@@ -13,6 +13,7 @@ from chiplog.collectives.costs import Network, Rank, Seconds, nothing
 from chiplog.collectives.shapes import all_ranks, distances
 from chiplog.schedule import Schedule, ScheduleBuilder
 from chiplog.schedule.builder import Operations
+from chiplog.schedule.traffic import crossing
 
 
 def rounds(ranks: int, peers: int, message_bytes: int) -> Schedule:
@@ -69,12 +70,10 @@ def seconds(task: Task, network: Network) -> Seconds:
 
     Fewer peers in the last round where P is no (n+1)^R.
     """
-    message = network.message(task.message_bytes)
     rank = Rank()
     for rounds_left in range(round_count(task.ranks, task.peers), 0, -1):
-        rank = burst(
-            message, task.peers if rounds_left > 1 else last_peers(task.ranks, task.peers), rank
-        )
+        peers = task.peers if rounds_left > 1 else last_peers(task.ranks, task.peers)
+        rank = burst(network.message(task.message_bytes, crossing(peers)), peers, rank)
     return rank.free + nothing(network)
 
 

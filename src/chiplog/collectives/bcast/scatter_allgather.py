@@ -14,6 +14,7 @@ from chiplog.collectives.scatter.binomial import scatter
 from chiplog.collectives.shapes import share_bytes
 from chiplog.collectives.steps import Steps
 from chiplog.schedule import Schedule
+from chiplog.schedule.traffic import Traffic
 
 
 def schedule(task: Task) -> Schedule:
@@ -29,7 +30,7 @@ def seconds(task: Task, network: Network) -> Seconds:
     """The scatter, then (P-1) T for the largest share: a lower bound, but for the rounding of shares."""
     share = -(-task.message_bytes // task.ranks)
     scattered = run_release(lambda blocks: network.message(blocks * share), task.ranks)
-    return scattered + equal_steps(network.message(share), task.ranks - 1)
+    return scattered + equal_steps(network.message(share, Traffic.EXCHANGE), task.ranks - 1)
 
 
 def exact(task: Task) -> bool:

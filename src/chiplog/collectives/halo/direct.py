@@ -13,6 +13,7 @@ from chiplog.collectives.cost_shapes import burst
 from chiplog.collectives.costs import Network, Seconds, nothing
 from chiplog.collectives.shapes import all_ranks
 from chiplog.schedule import Schedule, ScheduleBuilder
+from chiplog.schedule.traffic import crossing
 
 
 def grid(ranks: int, dimensions: int) -> tuple[int, ...]:
@@ -59,7 +60,9 @@ def seconds(task: Task, network: Network) -> Seconds:
     Under max-rate s0 + m max(k n/R_N, n/R_C) for m messages of n bytes from each of k ranks of a node: all go to other
     nodes.
     """
-    return burst(network.message(task.message_bytes), neighbours(task)).free + nothing(network)
+    count = neighbours(task)
+    message = network.message(task.message_bytes, crossing(count))
+    return burst(message, count).free + nothing(network)
 
 
 def neighbours(task: Task) -> int:

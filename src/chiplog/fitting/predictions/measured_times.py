@@ -4,6 +4,9 @@ A regime's line goes through many sizes and misses some. Where a time was measur
 measured sizes with no protocol change between them, the straight line from one to the other. Beyond the measured sizes
 the model decides, carried on from the nearest one: its line times what that size was off by.
 
+Where a rank sends one message and receives another at once, a message takes what an exchange of that size took; beyond
+the measured exchanges, as many times a message alone as in the nearest one. Its bytes keep the NIC as much longer.
+
 What was not measured keeps its place in the set of parameter vectors, but must not contradict what was: whichever of
 the CPUs and the NIC bounds a train in a vector takes the measured step. Where no trains were measured, all parts of a
 message are as much shorter or longer than the line as the whole message is.
@@ -19,8 +22,9 @@ from numpy.typing import NDArray
 
 from chiplog.fitting.predictions.known import DRAWS, Array, drawn
 from chiplog.fitting.predictions.regime import Regime, Vectors, curve_of
-from chiplog.fitting.regimes.partition import GAP, HALF, PROTOCOL
+from chiplog.fitting.regimes.partition import EXCHANGE, GAP, HALF, PROTOCOL
 from chiplog.fitting.result import Fit
+from chiplog.schedule.traffic import Traffic
 
 
 @dataclass(frozen=True)
@@ -51,7 +55,7 @@ def _table(fit: Fit, quantity: str) -> _QuantityTable:
     usable &= ~np.isin(curve.message_bytes, fit.other_state_bytes)
     order = np.flatnonzero(usable)
     order = order[np.argsort(curve.message_bytes[order], kind="stable")]
-    kind = (HALF, GAP).index(quantity)
+    kind = (HALF, GAP, EXCHANGE).index(quantity)
     sizes, value = curve.message_bytes[order], curve.measured_seconds[order]
     low, high = curve.low_seconds[order], curve.high_seconds[order]
     has_interval = np.isfinite(low) & np.isfinite(high)
@@ -68,6 +72,7 @@ class MeasuredTimes:
 
     def __init__(self, fit: Fit) -> None:
         self._half, self._step = _table(fit, HALF), _table(fit, GAP)
+        self._exchange = _table(fit, EXCHANGE)
         self._protocols = [
             segment.first_bytes for segment in fit.segments if segment.border == PROTOCOL
         ]
@@ -76,11 +81,71 @@ class MeasuredTimes:
         """Whether any time was measured."""
         return bool(self._half.sizes.size or self._step.sizes.size)
 
-    def at(self, regime: Regime, vectors: Vectors, message_bytes: int, *, whole: bool) -> Vectors:
+    @property
+    def tells_exchanges(self) -> bool:
+        """Whether exchanges were measured; else messages that cross others take what they take alone."""
+        return bool(self._exchange.sizes.size)
+
+    def at(
+        self,
+        regime: Regime,
+        vectors: Vectors,
+        message_bytes: int,
+        *,
+        whole: bool,
+        traffic: Traffic = Traffic.ALONE,
+    ) -> Vectors:
         """The parameter vectors of `regime` as they hold at one size; where times were measured, L_half is T(s).
 
-        `vectors` are those of `Regime.at`; with `whole`, each point has 1 + DRAWS of them.
+        `vectors` are those of `Regime.at`; with `whole`, each point has 1 + DRAWS of them. Of messages that cross
+        others L_half is E(s).
         """
+        alone = self._alone(regime, vectors, message_bytes, whole=whole)
+        if traffic is Traffic.ALONE or not self.tells_exchanges:
+            return alone
+        rows = slice(None) if whole else slice(0, 1)
+        return self._both_ways(alone, message_bytes, rows, is_one=traffic is Traffic.EXCHANGE)
+
+    def _both_ways(
+        self, alone: Vectors, message_bytes: int, rows: slice, *, is_one: bool
+    ) -> Vectors:
+        """Vectors of messages that cross others: `alone` are those of one size, as they are without.
+
+        A rank that sends one message a step sends the next one when both have arrived, whatever trains take.
+        """
+        way = alone["L_half"]
+        exchange = self._exchange_at(message_bytes, way, rows)
+        longer = np.maximum(_ratio(exchange, way), 1.0)
+        further = float(max(message_bytes, 1) - 1)
+        nic = alone["g"] + further * alone["G"] * longer
+        if is_one:
+            nic = np.minimum(nic, exchange)
+        wire = np.minimum(further * alone["G"] * longer, nic)
+        return {
+            **alone,
+            "L_half": exchange,
+            "g": nic - wire,
+            "G": wire / max(further, 1.0),
+        }
+
+    def _exchange_at(self, message_bytes: int, way: Array, rows: slice) -> Array:
+        """E(s) of each vector, where a message alone takes `way`: measured, or as many times `way` as in the nearest."""
+        table = self._exchange
+        near = self._near(table, message_bytes)
+        if len(near) == 2 or (near and table.sizes[near[0]] == message_bytes):
+            return _between(table, near, message_bytes, rows, way)
+        nearest = int(np.argmin(np.abs(np.log((table.sizes + 1.0) / (message_bytes + 1.0)))))
+        size = int(table.sizes[nearest])
+        beside = self._near(self._half, size)
+        if not beside:
+            return way
+        alone = _between(self._half, beside, size, rows, way)
+        return way * _ratio(_between(table, [nearest], size, rows, way), alone)
+
+    def _alone(
+        self, regime: Regime, vectors: Vectors, message_bytes: int, *, whole: bool
+    ) -> Vectors:
+        """The parameter vectors at one size of messages that cross no other."""
         if not self:
             return vectors
         further = float(max(message_bytes, 1) - 1)
@@ -162,16 +227,29 @@ class MeasuredTimes:
         if not near:
             return None
         line = _longest(vectors, lines, message_bytes)
-        sizes = table.sizes[near].astype(np.float64)
-        share = (message_bytes - sizes[0]) / (sizes[1] - sizes[0]) if len(near) == 2 else 0.0
-        seconds = (np.array([1.0 - share, share][: len(near)]) @ table.seconds[near])[rows]
-        points = line.reshape(-1, seconds.size)
-        times = np.broadcast_to(seconds, points.shape)
-        if not table.has_interval[near].all():
-            times = times * _ratio(points, points[:, :1])
-        if len(near) == 2 or sizes[0] == message_bytes:
-            return np.asarray(times.reshape(-1))
-        return np.asarray(times.reshape(-1) * _ratio(line, _longest(vectors, lines, sizes[0])))
+        times = _between(table, near, message_bytes, rows, line)
+        if len(near) == 2 or table.sizes[near[0]] == message_bytes:
+            return times
+        return np.asarray(
+            times * _ratio(line, _longest(vectors, lines, float(table.sizes[near[0]])))
+        )
+
+
+def _between(
+    table: _QuantityTable, near: Sequence[int], message_bytes: int, rows: slice, line: Array
+) -> Array:
+    """The straight line between two measured sizes, or the only one's time, for each vector of the model's `line`.
+
+    What has no interval of its own varies as that line does.
+    """
+    sizes = table.sizes[list(near)].astype(np.float64)
+    share = (message_bytes - sizes[0]) / (sizes[1] - sizes[0]) if len(near) == 2 else 0.0
+    seconds = (np.array([1.0 - share, share][: len(near)]) @ table.seconds[list(near)])[rows]
+    points = line.reshape(-1, seconds.size)
+    times = np.broadcast_to(seconds, points.shape)
+    if not table.has_interval[list(near)].all():
+        times = times * _ratio(points, points[:, :1])
+    return np.asarray(times.reshape(-1))
 
 
 _PARTS = (("send", "o_s", "O_s"), ("nic", "g", "G"), ("receive", "o_r", "O_r"))

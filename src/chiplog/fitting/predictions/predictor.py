@@ -16,7 +16,7 @@ from chiplog.fitting.predictions.regime import Regime, is_of_logp_family
 from chiplog.fitting.quantities.measured import MeasuredSeries
 from chiplog.fitting.quantities.quantity import Quantity
 from chiplog.fitting.quantities.value_intervals import value_intervals
-from chiplog.fitting.regimes.partition import SLOPE
+from chiplog.fitting.regimes.partition import EXCHANGE, SLOPE
 from chiplog.fitting.result import NOT_JUDGED, Curve, Fit, FitError
 from chiplog.models.piecewise import Piece, piece_index
 from chiplog.models.protocol import Model, Points, Theta, entry, points
@@ -174,8 +174,11 @@ def predicted_quantity(
 ) -> NDArray[np.float64]:
     """What a fitted model says of a quantity by name, in seconds, shape of `message_bytes`.
 
-    The gap is what one more message adds to a train: the larger of gap and overheads.
+    The gap is what one more message adds to a train: the larger of gap and overheads. Of an exchange no model says
+    anything: its shape is NaN everywhere.
     """
+    if name == EXCHANGE:
+        return np.full(message_bytes.shape, np.nan)
     if name == "o_s":
         return predict(points("send_overhead", message_bytes))
     if name == "o_r":

@@ -4,6 +4,7 @@
     gap              [PRTT(n,0,s) - PRTT(1,0,s)]/(n-1)              or [flood(n,s) - T(s) - T(0)]/(n-1)
     o_s              [PRTT(n,d,s) - PRTT(m,d,s)]/(n-m) - d, m < n   or send_overhead/n
     o_r              [receive_overhead - (n-1) d]/n                 or ping_pong(d > RTT) - d - o_s(s)
+    exchange         E(s), of one pair
 
 Where no shorter train with that delay was measured, PRTT(1,0,s) takes its place in o_s, with m = 1; a train that has a
 shorter one in other records is left out instead, since the two differ on real machines. Trains and receives whose delay
@@ -44,6 +45,13 @@ def _of_places(
             RecordValue(series.message_bytes, series.launch, ((place, factor),))
             for place, series in placed
         ],
+    )
+
+
+def exchange_time(measured: MeasuredSeries) -> Quantity:
+    """E(s): the two ranks of one pair send at once, until both messages have arrived."""
+    return series_quantity(
+        measured, "exchange", lambda series: series.pattern == "exchange" and series.pairs == 1
     )
 
 

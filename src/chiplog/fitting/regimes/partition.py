@@ -29,6 +29,7 @@ EXPLAINED = 0.05
 """Share of a train's time within which overheads explain it."""
 SLOPE, PROTOCOL = "slope", "protocol"
 HALF, GAP, SEND, RECEIVE = "half_round_trip", "gap", "o_s", "o_r"
+EXCHANGE = "exchange"
 
 Range = tuple[int, int]
 """First and last size in bytes."""
