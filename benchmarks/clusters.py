@@ -79,7 +79,9 @@ def imported(folder: Path, cluster: str, kinds: Sequence[str]) -> Dataset:
         rows: list[dict[str, str]] = []
         for kind in kinds:
             with gzip.open(folder / f"{cluster}_{kind}.csv.gz", "rt", newline="") as file:
-                rows += list(csv.DictReader(file))
+                # The exchanges' file calls them ping-pongs, too.
+                pattern = {"pattern": "exchange"} if kind == "exchange" else {}
+                rows += [row | pattern for row in csv.DictReader(file)]
         columns = list(dict.fromkeys(name for row in rows for name in row))
         with table.open("w", newline="") as file:
             writer = csv.DictWriter(file, columns)

@@ -95,9 +95,7 @@ class RegimeNetwork:
             )
         return self.known[key]
 
-    def at(
-        self, segment: int, message_bytes: int, traffic: Traffic = Traffic.ALONE
-    ) -> Vectors:
+    def at(self, segment: int, message_bytes: int, traffic: Traffic = Traffic.ALONE) -> Vectors:
         """The parameter vectors as they hold at one size of a regime: measured times where there are some."""
         regime, vectors = self.regimes[segment], self.vectors[segment]
         return self.times.at(regime, vectors, message_bytes, whole=self.whole, traffic=traffic)

@@ -48,7 +48,9 @@ def _beginnings(schedule: Schedule) -> NDArray[np.uint64]:
     """A hash of the rank of each operation and of all that it waits for, shape (operations,)."""
     hashes = _hashed(schedule.operations["rank"])
     for kind, required in enumerate((schedule.requires_end, schedule.requires_start)):
-        np.add.at(hashes, required["operation"], _hashed(2 * required["on"].astype(np.uint64) + kind))
+        np.add.at(
+            hashes, required["operation"], _hashed(2 * required["on"].astype(np.uint64) + kind)
+        )
     return hashes
 
 

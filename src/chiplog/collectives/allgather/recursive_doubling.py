@@ -44,7 +44,8 @@ def seconds(task: Task, network: Network) -> Seconds:
     """The sum of T over 1, 2, 4, … blocks; exact. Raises UsageError where P is no power of two."""
     check(task)
     messages = [
-        network.message(distance * task.message_bytes, Traffic.EXCHANGE) for distance in distances(task.ranks)
+        network.message(distance * task.message_bytes, Traffic.EXCHANGE)
+        for distance in distances(task.ranks)
     ]
     return exchanges(messages).free + nothing(network)
 

@@ -28,7 +28,9 @@ def schedule(task: Task) -> Schedule:
 def seconds(task: Task, network: Network) -> Seconds:
     """The sum of T over the blocks of each round, about P/2; exact."""
     messages = [
-        network.message(blocks_of_round(task.ranks, distance) * task.message_bytes, Traffic.EXCHANGE)
+        network.message(
+            blocks_of_round(task.ranks, distance) * task.message_bytes, Traffic.EXCHANGE
+        )
         for distance in distances(task.ranks)
     ]
     return exchanges(messages).free + nothing(network)

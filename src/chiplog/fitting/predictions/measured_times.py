@@ -111,22 +111,21 @@ class MeasuredTimes:
     ) -> Vectors:
         """Vectors of messages that cross others: `alone` are those of one size, as they are without.
 
-        A rank that sends one message a step sends the next one when both have arrived, whatever trains take.
+        A rank that sends one message a step has sent and received within E(s), whatever trains take.
         """
         way = alone["L_half"]
         exchange = self._exchange_at(message_bytes, way, rows)
         longer = np.maximum(_ratio(exchange, way), 1.0)
         further = float(max(message_bytes, 1) - 1)
-        nic = alone["g"] + further * alone["G"] * longer
+        wire = further * alone["G"] * longer
+        both = {**alone, "L_half": exchange, "G": wire / max(further, 1.0)}
         if is_one:
-            nic = np.minimum(nic, exchange)
-        wire = np.minimum(further * alone["G"] * longer, nic)
-        return {
-            **alone,
-            "L_half": exchange,
-            "g": nic - wire,
-            "G": wire / max(further, 1.0),
-        }
+            nic = np.minimum(alone["g"] + wire, exchange)
+            wire = np.minimum(wire, nic)
+            busy = np.minimum(_ratio(exchange, alone["o_s"] + alone["o_r"]), 1.0)
+            both |= {"g": nic - wire, "G": wire / max(further, 1.0)}
+            both |= {name: busy * alone[name] for name in ("o_s", "o_r")}
+        return both
 
     def _exchange_at(self, message_bytes: int, way: Array, rows: slice) -> Array:
         """E(s) of each vector, where a message alone takes `way`: measured, or as many times `way` as in the nearest."""
