@@ -11,8 +11,8 @@ from _barrier_programs import SOURCE, Medians, medians
 from barrier_programs import compile_program, run
 from nodes import NETWORK, Nodes, nodes
 
-from chiplog.measure.launchers import OPEN_MPI_AS_ROOT
-from chiplog.measure.library import AT_ONCE, BuiltLibrary, build_library
+from chiplog.measurement.launchers import OPEN_MPI_AS_ROOT
+from chiplog.measurement.library import AT_ONCE, BuiltLibrary, build_library
 
 LAYOUTS = ((4, 1), (8, 1), (4, 2))
 """Hosts, and ranks on each."""

@@ -11,8 +11,8 @@ from _alternate import Ratio, ratio
 from _barrier_programs import SOURCE, Medians, medians, verdict
 from barrier_programs import compile_program, run_preloaded
 
-from chiplog.measure.library import BuiltLibrary, build_library
-from chiplog.measure.mpis import Mpi, find_mpis, identify_mpi
+from chiplog.measurement.library import BuiltLibrary, build_library
+from chiplog.measurement.mpis import Mpi, find_mpis, identify_mpi
 
 GOALS = {"openmpi": 0.35, "mpich": 0.25, "intel": 0.25}
 FLAGS_GOAL = 1.1

@@ -11,7 +11,7 @@ from _barrier_machine import real_mpis
 from _barrier_programs import verdict
 from barrier_programs import compile_program, run_preloaded
 
-from chiplog.measure.library import BuiltLibrary, build_library
+from chiplog.measurement.library import BuiltLibrary, build_library
 
 SOURCE = str(Path(__file__).parent.resolve() / "peers" / "set_ups_in_turn.cpp")
 AFTER = 32

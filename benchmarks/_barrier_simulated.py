@@ -11,8 +11,8 @@ from barrier_programs import SimulatedStar, compile_program
 from chiplog.collectives.algorithm import Task
 from chiplog.collectives.barrier import n_way_dissemination
 from chiplog.collectives.costs import Message
-from chiplog.measure.library import build_library
-from chiplog.predict.n_way import best_peers_exhaustively
+from chiplog.measurement.library import build_library
+from chiplog.prediction.n_way import best_peers_exhaustively
 
 SELECTORS = ("ompi", "mpich", "mvapich2", "impi")
 MOST_PEERS = 8

@@ -6,7 +6,7 @@ import json
 import statistics
 from collections.abc import Callable, Mapping, Sequence
 
-from chiplog.measure.session import Session
+from chiplog.measurement.session import Session
 from chiplog.plan.request import Request, SeriesRequest, StopRule
 
 

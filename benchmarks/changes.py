@@ -20,7 +20,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent / "tests" / "helpers"))
 
 from machines import GRIDS, NOISES, Drawn, draw, found_and_false
 
-from chiplog.changes.find import find_changes
+from chiplog.protocol_changes.find import find_changes
 
 KINDS = ("run", "raw", "table")
 

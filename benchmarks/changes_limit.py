@@ -26,8 +26,8 @@ sys.path.insert(0, str(Path(__file__).parent.parent / "tests" / "helpers"))
 import machines
 from machines import GRIDS, Drawn, draw
 
-from chiplog.changes.detect.segments import DENSE_POINTS, SPARSE_POINTS
-from chiplog.changes.detect.thresholds import THRESHOLDS
+from chiplog.protocol_changes.detect.segments import DENSE_POINTS, SPARSE_POINTS
+from chiplog.protocol_changes.detect.thresholds import THRESHOLDS
 
 Floats = NDArray[np.float64]
 KINDS = ("raw", "table")

@@ -23,7 +23,7 @@ from chiplog.collectives.steps import Steps
 from chiplog.dataset.importers import import_file
 from chiplog.dataset.run_file import read_run
 from chiplog.dataset.series import Dataset
-from chiplog.fit.fitting import fit
+from chiplog.fitting.fit import fit
 from chiplog.jobs.simulated_model import parameters_to_simulate
 from chiplog.schedule.arrays import Schedule
 
@@ -104,9 +104,7 @@ def errors(folder: Path, kinds: Sequence[str], *, fitted: bool) -> dict[Cell, fl
             seconds = half_round_trips(dataset)
             return lambda cell: cell.rounds * seconds(cell.message_bytes)
         parameters = parameters_to_simulate(fit(dataset), anyway=True)
-        return lambda cell: (
-            parameters.simulate(cell.schedule()).simulation.makespan_ps * PICOSECOND
-        )
+        return lambda cell: parameters.simulate(cell.schedule()).simulation.makespan_ps * PICOSECOND
 
     return {cell: of_cluster(cell.cluster)(cell) / cell.seconds - 1 for cell in cells(folder)}
 

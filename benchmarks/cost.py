@@ -25,13 +25,13 @@ import time
 from dataclasses import astuple, dataclass
 from pathlib import Path
 
-from chiplog.changes.find import find_changes
 from chiplog.dataset.run_file import read_run
 from chiplog.dataset.series import Reference
 from chiplog.machine_state.main_state import in_one_state
 from chiplog.machine_state.noise import LAUNCHES_DIFFER
 from chiplog.machine_state.states import common_reference
 from chiplog.machine_state.states import same_state as in_same_state
+from chiplog.protocol_changes.find import find_changes
 
 CHIPLOG = [sys.executable, "-m", "chiplog"]
 LIMITS = {"mpi": (256, 4016), "shm": (56,), "tcp": (65475,)}

@@ -28,7 +28,7 @@ from typing import Any
 from _alternate import Ratio, alternate
 from _one_point import half_round_trip_seconds
 
-from chiplog.measure.probes import base_probe, build_probe
+from chiplog.measurement.probes import base_probe, build_probe
 
 PEERS = Path(__file__).parent / "peers"
 PACKAGES = {

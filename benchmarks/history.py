@@ -18,10 +18,10 @@ from pathlib import Path
 
 import numpy as np
 
-from chiplog.history.layout import RunFacts, path_of
-from chiplog.history.table import effect_rows, pair_rows
-from chiplog.history.write import write_run
-from chiplog.survey.pair_values import PairValues
+from chiplog.machine_survey.pair_values import PairValues
+from chiplog.run_history.layout import RunFacts, path_of
+from chiplog.run_history.table import effect_rows, pair_rows
+from chiplog.run_history.write import write_run
 
 FIRST = datetime(2025, 1, 1, 3, tzinfo=UTC)
 KINDS = ("bandwidth", "latency")

@@ -25,20 +25,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chiplog._native import Limits, Segmenter
-from chiplog.changes.find import find_changes
 from chiplog.dataset.run_file import read_run
 from chiplog.dataset.series import Dataset
 from chiplog.errors import ChiplogError
-from chiplog.fit.fitting import fit
-from chiplog.fit.predictions.predictor import (
+from chiplog.fitting.fit import fit
+from chiplog.fitting.predictions.predictor import (
     HALF_ROUND_TRIP,
     TRAIN,
     measured_points,
     predictor,
 )
-from chiplog.fit.quantities.measured import MeasuredSeries
+from chiplog.fitting.quantities.measured import MeasuredSeries
 from chiplog.machine_state.main_state import in_one_state
 from chiplog.machine_state.repeatability import repeatability
+from chiplog.protocol_changes.find import find_changes
 
 Floats = NDArray[np.float64]
 

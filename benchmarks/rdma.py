@@ -26,7 +26,7 @@ from _alternate import Ratio, alternate
 from _one_point import half_round_trip_seconds
 from harness_overhead import CPUS, free_port, on_cpu, output, server
 
-from chiplog.measure.probes import base_probe
+from chiplog.measurement.probes import base_probe
 
 MESSAGE_BYTES = 8
 GOAL = 1.02

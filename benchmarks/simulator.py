@@ -24,7 +24,7 @@ from pathlib import Path
 from chiplog.collectives.algorithm import Task
 from chiplog.collectives.registry import load
 from chiplog.schedule.goal import read_goal, write_goal
-from chiplog.simulate import LogGOPS, simulate
+from chiplog.simulation import LogGOPS, simulate
 
 PARAMETERS = LogGOPS.from_ns(L=2500, o=1500, g=1000, G=6, S_bytes=65535)
 PEER_LIMIT_SECONDS = 120

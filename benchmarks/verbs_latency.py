@@ -21,7 +21,7 @@ from pathlib import Path
 
 from _alternate import ratio
 
-from chiplog.measure.probes import base_probe
+from chiplog.measurement.probes import base_probe
 from chiplog.plan.request import Request, SeriesRequest, StopRule
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from chiplog.dataset.run_file import read_run
-from chiplog.fit.fitting import fit
+from chiplog.fitting.fit import fit
 from chiplog.jobs.measure import measure
 from chiplog.plan import PlanOptions, parse_sizes
 

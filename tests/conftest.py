@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from chiplog.errors import ChiplogError
-from chiplog.measure.launchers import OPEN_MPI_SESSION
-from chiplog.measure.probes import base_probe
+from chiplog.measurement.launchers import OPEN_MPI_SESSION
+from chiplog.measurement.probes import base_probe
 
 # As the command does: matrices are small here, and threads that wait for them keep the cores of other tests busy.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")

@@ -18,8 +18,8 @@ from pathlib import Path
 
 SOURCE = Path(__file__).resolve().parent.parent / "src"
 STARTS = (
-    "chiplog.fit.fitting:fit_all:dataset",
-    "chiplog.survey.machine_verdict:verdict_of_run:dataset",
+    "chiplog.fitting.fit:fit_all:dataset",
+    "chiplog.machine_survey.machine_verdict:verdict_of_run:dataset",
 )
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 

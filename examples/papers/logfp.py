@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from chiplog.api.fitted import FittedModel
-from chiplog.fit.result import Curve
+from chiplog.fitting.result import Curve
 from chiplog.models.logfp import LOGFP, overhead
 from chiplog.models.logp import LOGP
 from chiplog.models.protocol import points

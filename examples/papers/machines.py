@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import cache, partial
 from typing import Any
 
-from chiplog.measure.doctor import examine
+from chiplog.measurement.doctor import examine
 
 COMMAND = "chiplog doctor"
 ROWS = (

@@ -12,7 +12,7 @@ from chiplog.collectives.barrier.n_way_dissemination import round_count
 from chiplog.models.logp import LOGP
 from chiplog.models.lop_paper import identifiable
 from chiplog.models.protocol import points
-from chiplog.predict.n_way import best_peers
+from chiplog.prediction.n_way import best_peers
 from papers import machines, means, one_to_many
 from papers.one_to_many import PEERS, RDMA_WRITE, Microseconds, draw, printed_parts, published
 from papers.section import Section, fit_of

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from chiplog.api.fitted import FittedModel
 from chiplog.dataset.series import Dataset
-from chiplog.fit.pairs.table import pair_table
-from chiplog.fit.predictions.predictor import predictor
+from chiplog.fitting.pairs.table import pair_table
+from chiplog.fitting.predictions.predictor import predictor
 from chiplog.models.protocol import points
 from papers.section import COLOURS, legend_above
 

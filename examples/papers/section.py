@@ -14,7 +14,7 @@ from typing import Any
 import chiplog
 from chiplog.api.fitted import FittedModel
 from chiplog.dataset.series import Dataset
-from chiplog.fit.result import Curve
+from chiplog.fitting.result import Curve
 from chiplog.models.colours import BLUE, GREEN, ORANGE, PURPLE, SKY
 
 COLOURS = tuple(colour.light for colour in (BLUE, ORANGE, GREEN, PURPLE, SKY))

@@ -8,7 +8,7 @@
 
 `measure`, `read`, `fit`, `changes`, `compare`, `predict`, `simulate`, `bench`, `survey` and `run` are the commands as
 functions (`chiplog.api`). Some of them bear the name of the package that they come from: `chiplog.fit(...)` fits, and
-`chiplog.fit.fitting` is a module, as ever (docs/decisions/0033-functions-and-packages-of-one-name.md).
+`chiplog.fitting.fit` is a module, as ever (docs/decisions/0033-functions-and-packages-of-one-name.md).
 """
 
 from __future__ import annotations

@@ -18,8 +18,8 @@ from pathlib import Path
 import pytest
 
 from chiplog.dataset.run_file import read_run
-from chiplog.fit.fitting import fit
-from chiplog.measure.probes import base_probe
+from chiplog.fitting.fit import fit
+from chiplog.measurement.probes import base_probe
 from chiplog.plan import PlanOptions
 from chiplog.plan.assessment import without_late_receiver
 from chiplog.plan.plan import make_plan

@@ -9,7 +9,7 @@ import pytest
 from requests_by_hand import request
 
 from chiplog.dataset.run_file import read_run
-from chiplog.measure.probes import base_probe
+from chiplog.measurement.probes import base_probe
 from chiplog.plan.request import Request, SeriesRequest
 
 Boot = Callable[..., str]

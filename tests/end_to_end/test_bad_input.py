@@ -14,7 +14,7 @@ from command import Finished, chiplog, sim_run, start_chiplog
 from needs import missing
 
 from chiplog.dataset.run_file import read_run
-from chiplog.measure.mpis import find_mpis
+from chiplog.measurement.mpis import find_mpis
 from chiplog.plan import PlanOptions
 from chiplog.plan.plan import visits_of
 

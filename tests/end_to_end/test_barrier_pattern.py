@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from command import chiplog
 
-from chiplog.changes.detect.observed import observe
 from chiplog.collectives.barrier.n_way_dissemination import last_peers, round_count
 from chiplog.dataset.run_file import read_run
 from chiplog.dataset.series import Dataset
+from chiplog.protocol_changes.detect.observed import observe
 
 SIM = "sim:L=5us,o=1us,g=2us,G=0.5ns"
 ONE_WAY, GAP = 7e-6, 2e-6

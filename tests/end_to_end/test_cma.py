@@ -8,7 +8,7 @@ import pytest
 from command import chiplog
 
 from chiplog.dataset.run_file import read_run
-from chiplog.measure.inquiry import transports
+from chiplog.measurement.inquiry import transports
 
 
 @pytest.fixture(autouse=True)

@@ -22,9 +22,9 @@ from pathlib import Path
 import pytest
 from command import start_chiplog
 
-from chiplog.measure.inquiry import transports
-from chiplog.measure.mpis import Mpi, find_mpis
-from chiplog.measure.probes import build_probe
+from chiplog.measurement.inquiry import transports
+from chiplog.measurement.mpis import Mpi, find_mpis
+from chiplog.measurement.probes import build_probe
 
 TIME_LIMIT_SECONDS = 2.0
 MORE_SECONDS = 2.0

@@ -109,7 +109,7 @@ def test_a_full_disk_costs_no_old_file(tmp_path: Path) -> None:
     disk.mkdir(), room.mkdir()
     inside = namespace_with(disk)
     at = Inputs(tmp_path / "inputs")
-    from chiplog.history.write import add_survey
+    from chiplog.run_history.write import add_survey
 
     add_survey(at.survey, at.history)
     known = commands(at, room, disk)

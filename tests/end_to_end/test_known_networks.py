@@ -19,8 +19,8 @@ from known_networks import (
 from simulated import over_pairs, over_peers, simulated_runs
 
 from chiplog.dataset.series import Dataset
-from chiplog.fit.fitting import fit
-from chiplog.fit.result import Fit
+from chiplog.fitting.fit import fit
+from chiplog.fitting.result import Fit
 from chiplog.models.protocol import points
 from chiplog.models.registry import load_model
 from chiplog.plan.request import SeriesRequest

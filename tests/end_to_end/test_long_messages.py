@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from chiplog.measure.probes import base_probe
+from chiplog.measurement.probes import base_probe
 from chiplog.plan.request import ONE_WAY, Request, SeriesRequest, StopRule
 
 SHORTEST = StopRule(relative_half_width=0.0, min_samples=1, max_samples=5, budget_ns=1)

@@ -11,8 +11,8 @@ from command import Finished, chiplog
 from json_schemas import validate
 from prediction import fit_of
 
-from chiplog.fit.model_file import write_model
-from chiplog.fit.result import Fit
+from chiplog.fitting.model_file import write_model
+from chiplog.fitting.result import Fit
 
 LOGGP = fit_of(
     "loggp",

@@ -9,7 +9,7 @@ import pytest
 from command import SIM, Finished, chiplog
 
 from chiplog.dataset.run_file import read_run
-from chiplog.measure.launchers import usable_cores
+from chiplog.measurement.launchers import usable_cores
 from chiplog.report import format
 
 PARTS = ("one_to_many", "pairs")

@@ -8,8 +8,8 @@ from __future__ import annotations
 import resource
 import subprocess
 
-from chiplog.measure.inquiry import transports
-from chiplog.measure.probes import base_probe
+from chiplog.measurement.inquiry import transports
+from chiplog.measurement.probes import base_probe
 
 RANKS = 3
 MOST_FILES = 128

@@ -11,8 +11,8 @@ from command import Finished, chiplog
 from json_schemas import validate
 from model_files import example_fit
 
-from chiplog.fit.model_file import write_model
-from chiplog.fit.result import Parameter, Segment
+from chiplog.fitting.model_file import write_model
+from chiplog.fitting.result import Parameter, Segment
 
 GOLDEN = ("--L", 2500, "--o", 1500, "--g", 1000, "--G", 6, "--O", 0, "--S", 65535)
 STUCK = """num_ranks 2

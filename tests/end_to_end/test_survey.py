@@ -10,8 +10,8 @@ from command import chiplog
 from json_schemas import validate, validate_run_file
 
 from chiplog.dataset.run_file import read_run
-from chiplog.survey.machine_verdict import verdict_of_run
-from chiplog.survey.pair_values import pair_values
+from chiplog.machine_survey.machine_verdict import verdict_of_run
+from chiplog.machine_survey.pair_values import pair_values
 
 TARGET = "sim:L=5us,o=1us,g=2us,G=1ns,slow=2:1-4"
 SLOW = {1, 4}

@@ -16,8 +16,8 @@ import pytest
 
 from chiplog.dataset.run_file import read_run
 from chiplog.errors import UsageError
-from chiplog.survey.job import SurveyStart, survey
-from chiplog.survey.plan import SurveyOptions
+from chiplog.machine_survey.job import SurveyStart, survey
+from chiplog.machine_survey.plan import SurveyOptions
 
 SIM = "sim:L=5us,o=1us,g=2us,G=1ns"
 OPTIONS = SurveyOptions("sim", 4)

@@ -23,13 +23,13 @@ from new_tools_files import (
     pico_archive,
 )
 
-from chiplog.compare.runs import compare_runs
+from chiplog.comparison.runs import compare_runs
 from chiplog.dataset.importers import import_file
 from chiplog.dataset.run_file import read_run
 from chiplog.dataset.series import Dataset
 from chiplog.errors import CorruptFile, UsageError
-from chiplog.fit.fitting import fit_all, models_for
-from chiplog.fit.request import FitRequest
+from chiplog.fitting.fit import fit_all, models_for
+from chiplog.fitting.request import FitRequest
 
 
 def nothing_takes_them_for_ping_pongs(run: Dataset) -> bool:

@@ -22,8 +22,8 @@ from chiplog.dataset.series import Dataset
 from chiplog.errors import CorruptFile, RunFailed, UsageError
 from chiplog.export.export_file import export_file
 from chiplog.export.exporter import EXPORTERS
-from chiplog.fit.model_file import write_model
-from chiplog.fit.result import Cost, Curve, Fit, FitError, Parameter, Segment
+from chiplog.fitting.model_file import write_model
+from chiplog.fitting.result import Cost, Curve, Fit, FitError, Parameter, Segment
 
 MICROSECOND = 1e-6
 

@@ -13,7 +13,7 @@ from chiplog.dataset.importers import import_file
 from chiplog.dataset.run_file import read_run
 from chiplog.dataset.series import Dataset
 from chiplog.errors import CorruptFile
-from chiplog.fit.fitting import fit
+from chiplog.fitting.fit import fit
 
 LATENCY = """# OSU MPI Latency Test v5.9
 # Size          Latency (us)

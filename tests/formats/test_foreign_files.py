@@ -11,7 +11,7 @@ from chiplog.dataset.foreign import TOOLS
 from chiplog.dataset.importers import import_file
 from chiplog.dataset.run_file import read_run
 from chiplog.errors import CorruptFile, UsageError
-from chiplog.fit.model_file import read_model
+from chiplog.fitting.model_file import read_model
 
 OSU = "# OSU MPI Latency Test v7.4\n# Size          Latency (us)\n1    1.25\n2    1.26\n"
 COLUMNS = "pattern,message_bytes,seconds"

@@ -13,7 +13,7 @@ from json_schemas import validate
 from model_files import example_fit
 
 from chiplog.errors import CorruptFile, RunFailed, UsageError
-from chiplog.fit.model_file import (
+from chiplog.fitting.model_file import (
     fits_from_json,
     fits_to_json,
     json_text,

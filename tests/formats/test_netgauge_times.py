@@ -12,7 +12,7 @@ from chiplog.dataset.importers import import_file
 from chiplog.dataset.run_file import read_run
 from chiplog.dataset.series import Dataset
 from chiplog.errors import CorruptFile, UsageError
-from chiplog.fit.fitting import fit
+from chiplog.fitting.fit import fit
 
 
 def imported(tmp_path: Path, name: str, text: str, **options: str) -> tuple[Dataset, list[str]]:

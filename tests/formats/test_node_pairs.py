@@ -8,11 +8,11 @@ import pytest
 from imported_files import imported, refused
 from smptest_files import MINIMUM, OVERLAP, PARTNERS, SMPTEST
 
-from chiplog.compare.models import compare_models
+from chiplog.comparison.models import compare_models
 from chiplog.dataset.importers import import_file
 from chiplog.dataset.run_file import read_run
 from chiplog.errors import UsageError
-from chiplog.fit.fitting import fit
+from chiplog.fitting.fit import fit
 
 
 def test_the_header_names_the_numbers_of_pairs(tmp_path: Path) -> None:

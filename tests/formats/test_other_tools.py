@@ -24,9 +24,9 @@ from chiplog.dataset.importers import import_file
 from chiplog.dataset.run_file import read_run
 from chiplog.dataset.series import Dataset
 from chiplog.errors import CorruptFile, UsageError
-from chiplog.fit.fitting import fit, models_for
-from chiplog.survey.machine_verdict import verdict_of_run
-from chiplog.survey.pair_values import pair_values
+from chiplog.fitting.fit import fit, models_for
+from chiplog.machine_survey.machine_verdict import verdict_of_run
+from chiplog.machine_survey.pair_values import pair_values
 
 
 def imported(tmp_path: Path, kind: str, text: str, **options: str) -> Dataset:

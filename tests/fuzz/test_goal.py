@@ -12,7 +12,7 @@ from chiplog.collectives.algorithm import Task
 from chiplog.collectives.registry import load
 from chiplog.errors import CorruptFile, RunFailed
 from chiplog.schedule.goal import read_goal, write_goal
-from chiplog.simulate import LogGOPS, simulate
+from chiplog.simulation import LogGOPS, simulate
 
 PARAMETERS = LogGOPS.from_ns(L=3, o=2, g=1, G=1, S_bytes=10)
 WORDS = [

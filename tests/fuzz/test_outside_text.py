@@ -24,13 +24,13 @@ from chiplog.dataset.importers import import_file
 from chiplog.dataset.lines import Where, encode_line, parse_json
 from chiplog.dataset.run_file import read_run
 from chiplog.errors import ChiplogError, RunFailed
-from chiplog.fit.model_file import fits_to_json, json_text, read_model
-from chiplog.fit.result import Fit
+from chiplog.fitting.model_file import fits_to_json, json_text, read_model
+from chiplog.fitting.result import Fit
 from chiplog.jobs.pair_classes import read_pair_classes
+from chiplog.machine_survey.job import ranks_of
+from chiplog.machine_survey.topology import read_topology
 from chiplog.schedule.goal import read_goal
-from chiplog.simulate.noise_text import read_detours
-from chiplog.survey.job import ranks_of
-from chiplog.survey.topology import read_topology
+from chiplog.simulation.noise_text import read_detours
 from chiplog.tune.formats.one_radix import read_lines
 from chiplog.tune.measured.raw_file import read_samples
 
@@ -66,7 +66,7 @@ def no_programs(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object, **__: object) -> None:
         raise RunFailed("nothing is started here.")
 
-    for name in ("subprocess.Popen", "subprocess.run", "chiplog.measure.session.ProcessGroup"):
+    for name in ("subprocess.Popen", "subprocess.run", "chiplog.measurement.session.ProcessGroup"):
         monkeypatch.setattr(name, refuse)
 
 
@@ -154,7 +154,7 @@ def seeds(
     )
     table.write_text(f"pattern,message_bytes,seconds\n{rows}")
     run = import_file("csv", table, folder / "run.jsonl", direction="round-trip")
-    fits: list[Fit] = list(import_module("chiplog.fit.fitting").fit(read_run(run), ("hockney",)))
+    fits: list[Fit] = list(import_module("chiplog.fitting.fit").fit(read_run(run), ("hockney",)))
     goal = (
         b"num_ranks 2\nrank 0 {\nl1: calc 5\nl2: send 8b to 1 tag 3\nl2 requires l1\n}\n"
         b"rank 1 {\nl1: recv 8b from 0 tag 3\n}\n"

@@ -22,7 +22,7 @@ from chiplog.dataset.lines import encode_line
 from chiplog.dataset.run_file import read_run
 from chiplog.dataset.series import Dataset
 from chiplog.errors import CorruptFile
-from chiplog.fit.model_file import fits_to_json, json_text, read_model
+from chiplog.fitting.model_file import fits_to_json, json_text, read_model
 
 T = TypeVar("T")
 Edit = tuple[str, int, bytes]

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from synthetic import size_grid, synthetic_dataset
 
-from chiplog.fit.by_size import line_crossing_bytes
-from chiplog.fit.fitting import fit
+from chiplog.fitting.by_size import line_crossing_bytes
+from chiplog.fitting.fit import fit
 from chiplog.models.loggp import gap
 from chiplog.models.piecewise import Piece
 

@@ -7,11 +7,11 @@ from prediction import fit_of
 
 from chiplog.collectives.algorithm import Task
 from chiplog.collectives.barrier.n_way_dissemination import round_count
-from chiplog.fit.result import Fit
+from chiplog.fitting.result import Fit
 from chiplog.models.lop_paper import identifiable
-from chiplog.predict.n_way import best_peers, best_peers_exhaustively, candidates
-from chiplog.predict.prediction import predict
-from chiplog.predict.result import LOWER_BOUND
+from chiplog.prediction.n_way import best_peers, best_peers_exhaustively, candidates
+from chiplog.prediction.predict import predict
+from chiplog.prediction.result import LOWER_BOUND
 
 US = 1e-6
 SEND = (22.4558, -0.0140, 9.1637, 0.0174, -0.0625, 101.3065)

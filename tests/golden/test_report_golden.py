@@ -16,9 +16,9 @@ from rendered import render_markdown
 from rich.console import Console
 from sample_report import MPI, SHM, TCP, sample_target
 
-from chiplog.changes.change import Change
 from chiplog.dataset.series import Dataset
-from chiplog.fit.result import Cost, FitError, Parameter
+from chiplog.fitting.result import Cost, FitError, Parameter
+from chiplog.protocol_changes.change import Change
 from chiplog.report.input import ReportInput, TargetReport
 from chiplog.report.terminal import print_report
 

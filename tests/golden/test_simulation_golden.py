@@ -8,7 +8,7 @@ import pytest
 
 from chiplog.collectives.algorithm import Task, TreeCosts
 from chiplog.collectives.registry import load
-from chiplog.simulate import LogGOPS, simulate
+from chiplog.simulation import LogGOPS, simulate
 
 L, o, g, G = 2500, 1500, 1000, 6
 PARAMETERS = LogGOPS.from_ns(L=L, o=o, g=g, G=G, O=0, S_bytes=65535)

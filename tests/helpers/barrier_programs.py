@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from chiplog.measure.launchers import OPEN_MPI_AS_ROOT, SMPI_NEUTRAL
-from chiplog.measure.library import AT_ONCE, PRELOADING, BuiltLibrary, library_flags
-from chiplog.measure.mpis import Mpi
-from chiplog.measure.probes import native_sources
+from chiplog.measurement.launchers import OPEN_MPI_AS_ROOT, SMPI_NEUTRAL
+from chiplog.measurement.library import AT_ONCE, PRELOADING, BuiltLibrary, library_flags
+from chiplog.measurement.mpis import Mpi
+from chiplog.measurement.probes import native_sources
 
 PROGRAMS = Path(__file__).parent.parent / "testbeds" / "programs"
 PATIENCE_SECONDS = 1800 if os.environ.get("CHIPLOG_TEST_LONG") == "1" else 300

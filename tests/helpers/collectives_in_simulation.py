@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from chiplog.measure.launchers import SMPI_NEUTRAL
+from chiplog.measurement.launchers import SMPI_NEUTRAL
 from chiplog.tune.choice import Native
 from chiplog.tune.measured.candidate import DEFAULT_NAME, Candidate
 

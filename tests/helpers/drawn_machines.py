@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 
 from chiplog.dataset.run_file import read_run
-from chiplog.fit.fitting import fit
-from chiplog.fit.result import Parameter
+from chiplog.fitting.fit import fit
+from chiplog.fitting.result import Parameter
 from chiplog.jobs.measure import measure
 from chiplog.plan import PlanOptions, parse_sizes
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from chiplog.measure import probes
+from chiplog.measurement import probes
 
 COMPILER = shutil.which("c++") or shutil.which("g++")
 needs_compiler = pytest.mark.skipif(COMPILER is None, reason="needs a C++ compiler, c++ or g++")

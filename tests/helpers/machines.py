@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 from synthetic import as_run, size_grid
 
-from chiplog.changes.change import Change
 from chiplog.dataset.series import Dataset, Series
+from chiplog.protocol_changes.change import Change
 
 Floats = NDArray[np.float64]
 

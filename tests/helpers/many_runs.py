@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from scipy.stats import binom
 from simulated import simulated_runs
 
-from chiplog.fit.fitting import fit
-from chiplog.fit.result import Parameter
+from chiplog.fitting.fit import fit
+from chiplog.fitting.result import Parameter
 from chiplog.plan.request import SeriesRequest
 
 PARTS = 4

@@ -6,8 +6,8 @@ import math
 
 import numpy as np
 
-from chiplog.changes.change import Change
-from chiplog.fit.result import Cost, Curve, Fit, FitError, Parameter, Segment
+from chiplog.fitting.result import Cost, Curve, Fit, FitError, Parameter, Segment
+from chiplog.protocol_changes.change import Change
 
 
 def example_fit() -> Fit:

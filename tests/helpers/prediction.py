@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from chiplog.fit.result import Cost, Curve, Fit, FitError, Parameter, Segment
+from chiplog.fitting.result import Cost, Curve, Fit, FitError, Parameter, Segment
 from chiplog.models.registry import load_model
 
 

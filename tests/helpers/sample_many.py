@@ -10,9 +10,9 @@ from synthetic import SyntheticDisturbance
 from synthetic_one_to_many import logfp_truth, one_to_many_dataset
 from synthetic_pairs import pairs_dataset
 
-from chiplog.compare.result import ModelRow
+from chiplog.comparison.result import ModelRow
 from chiplog.dataset.series import Dataset
-from chiplog.fit.fitting import fit, models_for
+from chiplog.fitting.fit import fit, models_for
 from chiplog.models.max_rate import MAX_RATE
 from chiplog.models.piecewise import Piece
 from chiplog.report.input import TargetReport

@@ -14,11 +14,11 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from chiplog.changes.change import Change
-from chiplog.compare.result import ModelRow
+from chiplog.comparison.result import ModelRow
 from chiplog.dataset.series import Dataset, Series
-from chiplog.fit.result import Cost, Curve, Fit, FitError, Parameter, Segment
+from chiplog.fitting.result import Cost, Curve, Fit, FitError, Parameter, Segment
 from chiplog.models.registry import load_model
+from chiplog.protocol_changes.change import Change
 from chiplog.report.input import (
     Placement,
     PlacementState,

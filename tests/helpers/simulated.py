@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from chiplog.dataset.lines import Where, decode_line
 from chiplog.dataset.records import record_series
 from chiplog.dataset.series import Dataset, Series
-from chiplog.measure.probes import base_probe
-from chiplog.measure.session import Session
+from chiplog.measurement.probes import base_probe
+from chiplog.measurement.session import Session
 from chiplog.plan.request import Request, SeriesRequest, StopRule
 
 ENOUGH_NS = 10**10

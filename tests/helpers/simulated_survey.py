@@ -8,20 +8,20 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from chiplog.survey.choice import pair_rounds, pairs_to_isolate, uplinks_to_isolate
-from chiplog.survey.judge.evidence import SurveyEvidence
-from chiplog.survey.judge.verdict import to_isolate
-from chiplog.survey.pair_values import Confirmation, Isolation, PairValues
-from chiplog.survey.settings import SETTINGS
+from chiplog.machine_survey.choice import pair_rounds, pairs_to_isolate, uplinks_to_isolate
+from chiplog.machine_survey.judge.evidence import SurveyEvidence
+from chiplog.machine_survey.judge.verdict import to_isolate
+from chiplog.machine_survey.pair_values import Confirmation, Isolation, PairValues
+from chiplog.machine_survey.settings import SETTINGS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from numpy.typing import NDArray
 
-    from chiplog.survey.pair_values import FloatArray, IntArray, Kind
-    from chiplog.survey.rounds import Pairs
-    from chiplog.survey.slowness_model import PairFit
+    from chiplog.machine_survey.pair_values import FloatArray, IntArray, Kind
+    from chiplog.machine_survey.rounds import Pairs
+    from chiplog.machine_survey.slowness_model import PairFit
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

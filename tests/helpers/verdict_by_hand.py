@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from chiplog.survey.findings import Finding
-from chiplog.survey.operators.by_node import Effect, NodeVerdict, SurveyVerdict
+from chiplog.machine_survey.findings import Finding
+from chiplog.machine_survey.operators.by_node import Effect, NodeVerdict, SurveyVerdict
 
 SLOW = Finding("node", "n05.cluster", None, "out", "bandwidth", -0.052, -0.058, -0.046)
 DOUBT = Finding("node", "n06", None, "both", "latency", 0.05, 0.01, 0.09, "too few controls")

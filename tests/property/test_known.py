@@ -15,10 +15,10 @@ from chiplog.collectives.algorithm import Task
 from chiplog.errors import UsageError
 from chiplog.export.formats.loggopsim import loggopsim_text
 from chiplog.export.formats.simgrid import simgrid_text
-from chiplog.fit.result import FREE, Fit, Parameter, Segment
+from chiplog.fitting.result import FREE, Fit, Parameter, Segment
 from chiplog.jobs.simulated_model import FittedParameters
-from chiplog.predict.n_way import N_WAY
-from chiplog.predict.prediction import predict
+from chiplog.prediction.n_way import N_WAY
+from chiplog.prediction.predict import predict
 from chiplog.schedule import Schedule, ScheduleBuilder
 from chiplog.tune.choose import choose
 

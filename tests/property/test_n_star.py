@@ -13,15 +13,15 @@ from prediction import fit_of
 from chiplog.collectives.algorithm import Task
 from chiplog.collectives.barrier.n_way_dissemination import last_peers, round_count
 from chiplog.collectives.registry import load
-from chiplog.fit.result import Fit
+from chiplog.fitting.result import Fit
 from chiplog.models.lop_paper import identifiable
-from chiplog.predict.n_way import (
+from chiplog.prediction.n_way import (
     best_peers,
     best_peers_exhaustively,
     candidates,
     ragged_candidates,
 )
-from chiplog.predict.prediction import speaker_for
+from chiplog.prediction.predict import speaker_for
 
 US = 1e-6
 MOST_RANKS = 1024

@@ -16,8 +16,8 @@ from chiplog.errors import RunFailed
 from chiplog.schedule import arrays
 from chiplog.schedule.arrays import DEPENDENCY, OPERATION, Schedule
 from chiplog.schedule.goal import read_goal, write_goal
-from chiplog.simulate import Conditions, LogGOPS, Noise, PairClasses, Protocol, simulate
-from chiplog.simulate.conditions import DISTRIBUTIONS
+from chiplog.simulation import Conditions, LogGOPS, Noise, PairClasses, Protocol, simulate
+from chiplog.simulation.conditions import DISTRIBUTIONS
 
 KINDS = {"send": arrays.SEND, "recv": arrays.RECEIVE, "calc": arrays.CALC}
 MANY = settings(max_examples=3000, deadline=None)

@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 from needs import require_data
 
-from chiplog.changes.change import Change
-from chiplog.changes.detect.breaks import find_breaks
-from chiplog.changes.detect.observed import observe
-from chiplog.changes.detect.segments import Lines
-from chiplog.changes.find import find_changes
 from chiplog.dataset.importers import import_file
 from chiplog.dataset.run_file import read_run
 from chiplog.dataset.series import Dataset
+from chiplog.protocol_changes.change import Change
+from chiplog.protocol_changes.detect.breaks import find_breaks
+from chiplog.protocol_changes.detect.observed import observe
+from chiplog.protocol_changes.detect.segments import Lines
+from chiplog.protocol_changes.find import find_changes
 
 MIRIEL = (1420, 65536, 131072)
 TAURUS = (1420, 33500, 65536)

@@ -11,7 +11,7 @@ from loggops_network import LogGOPSNetwork, LogGOPSProtocol
 from chiplog.collectives.algorithm import Algorithm, Task
 from chiplog.collectives.bcast.logp_optimal import tree_costs
 from chiplog.collectives.registry import MODULES, algorithms, load
-from chiplog.simulate import LogGOPS, simulate
+from chiplog.simulation import LogGOPS, simulate
 
 EVERY = [(operation, name) for operation in MODULES for name in algorithms(operation)]
 EVERY_RANK = tuple(range(1, 65))

@@ -10,8 +10,8 @@ from needs import require_data
 from chiplog.dataset.importers import import_file
 from chiplog.dataset.run_file import read_run
 from chiplog.dataset.series import Dataset
-from chiplog.fit.fitting import fit
-from chiplog.fit.result import Fit
+from chiplog.fitting.fit import fit
+from chiplog.fitting.result import Fit
 
 MIB = 1 << 20
 

@@ -9,7 +9,7 @@ import pytest
 from synthetic import piecewise_seconds
 
 from chiplog.errors import UsageError
-from chiplog.fit.choice import fitting_methods
+from chiplog.fitting.choice import fitting_methods
 from chiplog.models.colours import Colour
 from chiplog.models.hockney import HOCKNEY
 from chiplog.models.loggp import LOGGP

@@ -13,16 +13,16 @@ import pytest
 from needs import require_data
 from scipy.optimize import least_squares
 
-from chiplog.compare.models import compare_models
-from chiplog.compare.result import ModelRow
+from chiplog.comparison.models import compare_models
+from chiplog.comparison.result import ModelRow
 from chiplog.dataset.importers import import_file
 from chiplog.dataset.run_file import read_run
 from chiplog.dataset.series import Dataset
-from chiplog.fit.fitting import fit
-from chiplog.fit.pairs.fitting import round_trips
-from chiplog.fit.pairs.table import pair_table
-from chiplog.fit.predictions.predictor import predictor, relative_errors
-from chiplog.fit.result import Fit
+from chiplog.fitting.fit import fit
+from chiplog.fitting.pairs.fitting import round_trips
+from chiplog.fitting.pairs.table import pair_table
+from chiplog.fitting.predictions.predictor import predictor, relative_errors
+from chiplog.fitting.result import Fit
 
 MODELS = ("postal", "max-rate", "max-rate-4", "max-rate-modified")
 TOLERANCE = 0.05

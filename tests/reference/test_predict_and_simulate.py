@@ -15,12 +15,12 @@ from chiplog.collectives.algorithm import Task
 from chiplog.collectives.registry import OPERATIONS, algorithms
 from chiplog.dataset.importers import import_file
 from chiplog.dataset.run_file import read_run
-from chiplog.fit.fitting import fit
-from chiplog.fit.result import Fit
+from chiplog.fitting.fit import fit
+from chiplog.fitting.result import Fit
 from chiplog.jobs.simulated_model import FittedParameters
 from chiplog.models.piecewise import Piece
-from chiplog.predict.loggp import LogGPSpeaker
-from chiplog.predict.prediction import predict
+from chiplog.prediction.loggp import LogGPSpeaker
+from chiplog.prediction.predict import predict
 
 PICOSECOND = 1e-12
 TASKS = ((2, 1), (5, 8), (8, 16384), (13, 100_000))

@@ -7,12 +7,12 @@ from changes_machine import ONE_PROTOCOL, THREE_PROTOCOLS, Machine
 from many_runs import LONG
 from synthetic import SyntheticDisturbance, size_grid, synthetic_dataset
 
-from chiplog.changes.ask.refine import Refiner
-from chiplog.changes.change import Change
-from chiplog.changes.find import find_changes
-from chiplog.changes.result import ChangesResult
 from chiplog.dataset.series import Dataset
 from chiplog.models.piecewise import Piece
+from chiplog.protocol_changes.ask.refine import Refiner
+from chiplog.protocol_changes.change import Change
+from chiplog.protocol_changes.find import find_changes
+from chiplog.protocol_changes.result import ChangesResult
 
 SEEDS = 100 if LONG else 40
 NOISE = SyntheticDisturbance(noise=0.05, outliers=0.01)

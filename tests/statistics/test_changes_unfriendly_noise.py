@@ -16,8 +16,8 @@ import pytest
 from machines import GRIDS, NOISES, Drawn, draw, found_and_false
 from many_runs import LONG, share_is_within
 
-from chiplog.changes.find import find_changes
 from chiplog.dataset.series import Dataset
+from chiplog.protocol_changes.find import find_changes
 
 pytestmark = pytest.mark.statistics
 

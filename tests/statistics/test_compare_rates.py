@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 from many_runs import LONG
 
-from chiplog.compare.runs import compare_runs
-from chiplog.compare.threshold import over_threshold, parse_threshold
+from chiplog.comparison.runs import compare_runs
+from chiplog.comparison.threshold import over_threshold, parse_threshold
 from chiplog.dataset.run_file import read_run
 from chiplog.dataset.series import Dataset
 from chiplog.jobs.measure import measure

@@ -10,7 +10,7 @@ import pytest
 from many_runs import LONG
 from synthetic_tables import curve_seconds, table_of
 
-from chiplog.compare.runs import compare_runs
+from chiplog.comparison.runs import compare_runs
 from chiplog.dataset.series import Dataset
 
 GRIDS = {

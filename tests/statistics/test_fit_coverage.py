@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from synthetic import Ask, SyntheticDisturbance, size_grid, synthetic_dataset
 
-from chiplog.fit.fitting import fit
+from chiplog.fitting.fit import fit
 from chiplog.models.piecewise import Piece
 
 TRUTH = {"L": 5e-6, "o_s": 1e-6, "o_r": 1e-6, "g": 2e-6, "G": 0.5e-9}

@@ -16,7 +16,7 @@ from many_runs import LONG, MISTAKE
 from scipy.signal import lfilter
 from scipy.stats import binom, poisson
 
-from chiplog.history.sequential import IN_A_ROW, watch
+from chiplog.run_history.sequential import IN_A_ROW, watch
 
 DAYS = 365
 WARM_UP = 60

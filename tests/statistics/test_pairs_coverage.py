@@ -12,9 +12,9 @@ from simulated import over_pairs
 from synthetic import SyntheticDisturbance
 from synthetic_pairs import pairs_dataset
 
-from chiplog.fit.fitting import fit
-from chiplog.fit.pairs.fitting import find_pieces
-from chiplog.fit.pairs.table import pair_table
+from chiplog.fitting.fit import fit
+from chiplog.fitting.pairs.fitting import find_pieces
+from chiplog.fitting.pairs.table import pair_table
 from chiplog.models.piecewise import Piece
 from chiplog.models.registry import load_model
 

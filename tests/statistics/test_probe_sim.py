@@ -14,13 +14,13 @@ import numpy as np
 import pytest
 from many_runs import COVERED, LONG, share_is_within
 
-from chiplog.changes.find import find_changes
 from chiplog.dataset.run_file import read_run
-from chiplog.fit.fitting import fit
+from chiplog.fitting.fit import fit
 from chiplog.jobs.measure import measure
 from chiplog.plan import PlanOptions
 from chiplog.plan.plan import DEFAULT_SIZES
 from chiplog.plan.sizes import parse_sizes
+from chiplog.protocol_changes.find import find_changes
 
 TRUTH = {"L": 5e-6, "o_s": 1e-6, "o_r": 1e-6, "g": 2e-6, "G": 0.5e-9}
 ONE_PROTOCOL = "sim:L=5us,o_s=1us,o_r=1us,g=2us,G=0.5ns,noise=0.05,outliers=0.01"

@@ -7,8 +7,8 @@ import pytest
 from many_runs import LONG, share_is_within
 from synthetic import Ask, SyntheticDisturbance, size_grid, synthetic_dataset
 
-from chiplog.fit.fitting import fit
-from chiplog.fit.regimes import find_regimes
+from chiplog.fitting.fit import fit
+from chiplog.fitting.regimes import find_regimes
 from chiplog.models.piecewise import Piece
 from chiplog.plan.sizes import parse_sizes
 

@@ -16,11 +16,11 @@ from many_runs import LONG, MISTAKE
 from scipy.stats import binom
 from simulated_survey import QUIET, SimulatedSurvey, SurveyMachine, SurveyNoise
 
-from chiplog.survey.judge.verdict import sweep_verdict
-from chiplog.survey.leaves import differences, infer_leaves
-from chiplog.survey.pair_values import Isolation, Kind
-from chiplog.survey.settings import SETTINGS
-from chiplog.survey.slowness_model import fit_pairs
+from chiplog.machine_survey.judge.verdict import sweep_verdict
+from chiplog.machine_survey.leaves import differences, infer_leaves
+from chiplog.machine_survey.pair_values import Isolation, Kind
+from chiplog.machine_survey.settings import SETTINGS
+from chiplog.machine_survey.slowness_model import fit_pairs
 
 Name = tuple[str, str, str | None, str]
 USUAL_NOISE = SurveyNoise()

@@ -18,9 +18,9 @@ from needs import missing, require_command
 
 from chiplog.dataset.run_file import read_run
 from chiplog.dataset.series import Dataset
-from chiplog.measure.launchers import SimulatedPlatform, launch_command
-from chiplog.measure.mpis import Mpi, find_mpis, identify_mpi
-from chiplog.measure.probes import BuiltProbe, build_probe
+from chiplog.measurement.launchers import SimulatedPlatform, launch_command
+from chiplog.measurement.mpis import Mpi, find_mpis, identify_mpi
+from chiplog.measurement.probes import BuiltProbe, build_probe
 from chiplog.plan.request import Request
 
 PLATFORM = Path(__file__).parent / "platforms" / "star8.xml"

@@ -30,9 +30,9 @@ from contained import run_contained
 from listed_programs import Case, Suite
 from scipy.stats import fisher_exact
 
-from chiplog.measure.launchers import OPEN_MPI_AS_ROOT
-from chiplog.measure.library import LIBRARY_NAME, BuiltLibrary, build_library, find_library
-from chiplog.measure.mpis import identify_mpi
+from chiplog.measurement.launchers import OPEN_MPI_AS_ROOT
+from chiplog.measurement.library import LIBRARY_NAME, BuiltLibrary, build_library, find_library
+from chiplog.measurement.mpis import identify_mpi
 
 BARRIERS_AROUND = "barriers_around.cpp"
 COPY_AT_START = "copy_at_start.cpp"

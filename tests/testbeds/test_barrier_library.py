@@ -29,10 +29,10 @@ from barrier_programs import (
 from needs import require_command
 
 from chiplog import _native
-from chiplog.measure.launchers import OPEN_MPI_AS_ROOT
-from chiplog.measure.library import BuiltLibrary, build_library
-from chiplog.measure.mpis import Mpi
-from chiplog.measure.process import ProcessGroup
+from chiplog.measurement.launchers import OPEN_MPI_AS_ROOT
+from chiplog.measurement.library import BuiltLibrary, build_library
+from chiplog.measurement.mpis import Mpi
+from chiplog.measurement.process import ProcessGroup
 
 LONG = os.environ.get("CHIPLOG_TEST_LONG") == "1"
 CHECKED = ["openmpi-debian", "mpich-wheel"]

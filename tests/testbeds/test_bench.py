@@ -13,11 +13,11 @@ from command import chiplog
 from json_schemas import validate
 from needs import require_command
 
-from chiplog.bench.benchmark import BenchOptions, bench
-from chiplog.bench.result import Bench
-from chiplog.measure.launchers import SimulatedPlatform, launch_command
-from chiplog.measure.mpis import Mpi
-from chiplog.measure.programs import BENCH, build_program
+from chiplog.benchmarking.benchmark import BenchOptions, bench
+from chiplog.benchmarking.result import Bench
+from chiplog.measurement.launchers import SimulatedPlatform, launch_command
+from chiplog.measurement.mpis import Mpi
+from chiplog.measurement.programs import BENCH, build_program
 
 Platform = Callable[..., SimulatedPlatform]
 MpiNamed = Callable[[str], Mpi]

@@ -12,8 +12,8 @@ from barrier_programs import compile_tool
 from command import chiplog
 from json_schemas import validate
 
-from chiplog.measure.mpis import Mpi
-from chiplog.measure.programs import RACE, build_program
+from chiplog.measurement.mpis import Mpi
+from chiplog.measurement.programs import RACE, build_program
 from chiplog.tune.measured import mpich, openmpi
 from chiplog.tune.measured.candidate import DEFAULT
 from chiplog.tune.measured.launch import Cell, Effort, RaceEntry, Result

@@ -11,9 +11,9 @@ import pytest
 from requests_by_hand import request
 
 from chiplog.errors import ChiplogError
-from chiplog.measure.launchers import LaunchCommand, SimulatedPlatform, launch_command
-from chiplog.measure.probes import BuiltProbe
-from chiplog.measure.session import Session
+from chiplog.measurement.launchers import LaunchCommand, SimulatedPlatform, launch_command
+from chiplog.measurement.probes import BuiltProbe
+from chiplog.measurement.session import Session
 from chiplog.plan.request import SeriesRequest
 
 LIBRARY_NAMES = {"openmpi": "Open MPI", "mpich": "MPICH", "intel": "Intel", "smpi": "SMPI"}

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from chiplog.measure.launchers import SimulatedPlatform, launch_command
-from chiplog.measure.objects import SharedObjects
-from chiplog.measure.probes import BuiltProbe, compile_flags, native_sources
+from chiplog.measurement.launchers import SimulatedPlatform, launch_command
+from chiplog.measurement.objects import SharedObjects
+from chiplog.measurement.probes import BuiltProbe, compile_flags, native_sources
 
 PARTS = (
     "src/transports/mpi/mpi.cpp",

@@ -11,7 +11,7 @@ import subprocess
 import pytest
 from nodes import nodes
 
-from chiplog.measure.probes import base_probe
+from chiplog.measurement.probes import base_probe
 
 RANKS = 32
 NODES = 4

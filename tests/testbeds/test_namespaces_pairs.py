@@ -13,7 +13,7 @@ from command import chiplog
 from nodes import nodes
 
 from chiplog.dataset.run_file import read_run
-from chiplog.fit.fitting import fit
+from chiplog.fitting.fit import fit
 
 PROCESS_MBIT, NODE_MBIT = 100.0, 150.0
 

@@ -13,7 +13,7 @@ from needs import require_command
 
 from chiplog.dataset.disturbance import disturbance
 from chiplog.dataset.run_file import read_run
-from chiplog.fit.fitting import fit
+from chiplog.fitting.fit import fit
 
 FAULTS = ("loss", "5%", "duplicate", "2%", "reorder", "10%", "delay", "1ms")
 

@@ -15,8 +15,8 @@ from contained import Contained
 from listed_programs import Case, Judge, Suite
 from programs_with_library import BARE, COMPARED, WAYS, Results, Runner, Way
 
-from chiplog.measure.library import BuiltLibrary
-from chiplog.measure.mpis import Mpi
+from chiplog.measurement.library import BuiltLibrary
+from chiplog.measurement.mpis import Mpi
 
 SCRIPT = Path(__file__).parent / "programs_with_library.py"
 PATIENCE_SECONDS = 200

@@ -14,9 +14,9 @@ import pytest
 from slurm_cluster import Cluster, slurm
 
 from chiplog.dataset.run_file import read_run
-from chiplog.measure.mpis import Mpi
-from chiplog.measure.probes import build_probe
-from chiplog.survey.pair_values import Kind, pair_values
+from chiplog.machine_survey.pair_values import Kind, pair_values
+from chiplog.measurement.mpis import Mpi
+from chiplog.measurement.probes import build_probe
 
 pytestmark = pytest.mark.alone
 

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from slurm_cluster import Cluster, slurm
 
-from chiplog.measure.launchers import OPEN_MPI_AS_ROOT
-from chiplog.measure.mpis import Mpi
-from chiplog.measure.programs import RACE, build_program
+from chiplog.measurement.launchers import OPEN_MPI_AS_ROOT
+from chiplog.measurement.mpis import Mpi
+from chiplog.measurement.programs import RACE, build_program
 from chiplog.tune.choice import Native, Tuning
 from chiplog.tune.formats.openmpi_classic import FORMAT
 from chiplog.tune.lint.calls import PROGRAM

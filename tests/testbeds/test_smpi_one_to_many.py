@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from chiplog.measure.launchers import SimulatedPlatform, launch_command
-from chiplog.measure.probes import BuiltProbe
-from chiplog.measure.session import Session
+from chiplog.measurement.launchers import SimulatedPlatform, launch_command
+from chiplog.measurement.probes import BuiltProbe
+from chiplog.measurement.session import Session
 from chiplog.plan.request import Request, SeriesRequest, StopRule
 
 RANKS = 64

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from chiplog.dataset.run_file import read_run
-from chiplog.fit.fitting import fit
-from chiplog.measure.launchers import SimulatedPlatform, launch_command
-from chiplog.measure.measuring import measure
-from chiplog.measure.probes import BuiltProbe
-from chiplog.measure.session import Session
+from chiplog.fitting.fit import fit
+from chiplog.measurement.launchers import SimulatedPlatform, launch_command
+from chiplog.measurement.measuring import measure
+from chiplog.measurement.probes import BuiltProbe
+from chiplog.measurement.session import Session
 from chiplog.plan.plan import PlanOptions
 from chiplog.plan.sizes import parse_sizes
 

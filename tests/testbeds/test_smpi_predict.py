@@ -23,15 +23,15 @@ from needs import require_command
 
 from chiplog.collectives.algorithm import Task
 from chiplog.dataset.run_file import read_run
-from chiplog.fit.fitting import fit
-from chiplog.fit.result import Fit
-from chiplog.measure.launchers import SMPI_NEUTRAL, SimulatedPlatform, launch_command
-from chiplog.measure.measuring import measure
-from chiplog.measure.probes import BuiltProbe
-from chiplog.measure.session import Session
+from chiplog.fitting.fit import fit
+from chiplog.fitting.result import Fit
+from chiplog.measurement.launchers import SMPI_NEUTRAL, SimulatedPlatform, launch_command
+from chiplog.measurement.measuring import measure
+from chiplog.measurement.probes import BuiltProbe
+from chiplog.measurement.session import Session
 from chiplog.plan.plan import PlanOptions
 from chiplog.plan.sizes import parse_sizes
-from chiplog.predict.prediction import predict
+from chiplog.prediction.predict import predict
 
 MOST_RANKS = int(os.environ.get("CHIPLOG_SMPI_RANKS", "32"))
 RANKS = [ranks for ranks in (2, 3, 4, 8, 12, 16, 32, 64, 100, 128, 256, 512) if ranks <= MOST_RANKS]

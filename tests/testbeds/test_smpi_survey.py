@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from chiplog.measure.launchers import SimulatedPlatform, launch_command
-from chiplog.measure.probes import BuiltProbe
-from chiplog.measure.session import Session
-from chiplog.survey.machine_verdict import MachineVerdict, verdict_of_run
-from chiplog.survey.measurement import SurveyConditions, measure_sweep
-from chiplog.survey.plan import SurveyOptions
+from chiplog.machine_survey.machine_verdict import MachineVerdict, verdict_of_run
+from chiplog.machine_survey.measurement import SurveyConditions, measure_sweep
+from chiplog.machine_survey.plan import SurveyOptions
+from chiplog.measurement.launchers import SimulatedPlatform, launch_command
+from chiplog.measurement.probes import BuiltProbe
+from chiplog.measurement.session import Session
 
 LEAVES = 4
 NIC = 1e9

@@ -10,7 +10,7 @@ import pytest
 from command import chiplog
 from json_schemas import validate
 
-from chiplog.measure.mpis import Mpi
+from chiplog.measurement.mpis import Mpi
 from chiplog.tune.lint.lint_file import lint
 from chiplog.tune.mpich_tree import carried, own_tree
 

@@ -12,8 +12,8 @@ from command import chiplog
 from json_schemas import validate
 from prediction import fit_of
 
-from chiplog.fit.model_file import write_model
-from chiplog.measure.mpis import Mpi
+from chiplog.fitting.model_file import write_model
+from chiplog.measurement.mpis import Mpi
 from chiplog.tune.check.in_force import TuningInForce, check_tuning
 
 MpiNamed = Callable[[str], Mpi]

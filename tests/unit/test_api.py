@@ -45,7 +45,7 @@ def test_import_is_light_and_functions_stay_functions_whatever_is_imported() -> 
     heavy = "import sys, chiplog; print([one for one in ('numpy', 'scipy', 'typer') if one in sys.modules])"
     assert fresh(heavy).strip() == "[]"
     program = (
-        "import chiplog.fit.fitting as deep, chiplog.compare.runs, chiplog.measure.measuring, chiplog.survey.sweep\n"
+        "import chiplog.fitting.fit as deep, chiplog.comparison.runs, chiplog.measurement.measuring, chiplog.machine_survey.sweep\n"
         "import chiplog, inspect\n"
         "print(deep.fit.__name__, [inspect.signature(getattr(chiplog, n)) is not None and callable(getattr(chiplog, n))"
         f" for n in {FUNCTIONS}])"

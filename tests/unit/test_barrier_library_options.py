@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from chiplog.errors import RunFailed
-from chiplog.measure.library import BuiltLibrary
-from chiplog.measure.mpis import Mpi
+from chiplog.measurement.library import BuiltLibrary
+from chiplog.measurement.mpis import Mpi
 
 
 def library(kind: str) -> BuiltLibrary:

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from json_schemas import validate
 
-from chiplog.bench.launched import read_launch, write_samples
-from chiplog.bench.result import bench_to_json, summarise
-from chiplog.bench.statistics import median, ratio
+from chiplog.benchmarking.launched import read_launch, write_samples
+from chiplog.benchmarking.result import bench_to_json, summarise
+from chiplog.benchmarking.statistics import median, ratio
 from chiplog.dataset.lines import Where, decode_line
 from chiplog.errors import RunFailed
 

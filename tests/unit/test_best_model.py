@@ -11,12 +11,12 @@ from known_networks import PUBLISHED_LOP, PUBLISHED_OVERHEAD, lop_target, pairs_
 from sample_report import sample_report
 from simulated import over_pairs, over_peers, simulated_runs
 
-from chiplog.compare.best import best_row, best_rows, is_surely_closer
-from chiplog.compare.models import judge_models
-from chiplog.compare.result import ModelRow, comparison_to_json
-from chiplog.fit.fitting import fit
-from chiplog.fit.predictions.predictor import summarise
-from chiplog.fit.verdict import quality_of
+from chiplog.comparison.best import best_row, best_rows, is_surely_closer
+from chiplog.comparison.models import judge_models
+from chiplog.comparison.result import ModelRow, comparison_to_json
+from chiplog.fitting.fit import fit
+from chiplog.fitting.predictions.predictor import summarise
+from chiplog.fitting.verdict import quality_of
 from chiplog.report.input import TargetReport
 from chiplog.report.measured import headline, parameter_fit
 from chiplog.report.summary import summary_lines

@@ -8,7 +8,7 @@ import pytest
 from sample_report import sample_report
 
 from chiplog.cli.fit_text import fits_text
-from chiplog.fit.result import Fit, Parameter
+from chiplog.fitting.result import Fit, Parameter
 from chiplog.report.copies import latex_table
 from chiplog.report.document import Style, text_of
 from chiplog.report.input import TargetReport

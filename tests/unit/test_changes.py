@@ -11,11 +11,11 @@ import pytest
 from changes_machine import MICRO, ONE_PROTOCOL, THREE_PROTOCOLS, theta
 from synthetic import SyntheticDisturbance, size_grid, synthetic_dataset
 
-from chiplog.changes.change import Change
-from chiplog.changes.find import find_changes
-from chiplog.changes.result import changes_to_json
 from chiplog.dataset.series import Dataset, Series
 from chiplog.models.piecewise import Piece
+from chiplog.protocol_changes.change import Change
+from chiplog.protocol_changes.find import find_changes
+from chiplog.protocol_changes.result import changes_to_json
 
 SIZES = size_grid(per_octave=4)
 

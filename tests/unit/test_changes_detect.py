@@ -12,13 +12,13 @@ from machines import draw
 from synthetic import as_run
 from synthetic_tables import table_of
 
-from chiplog.changes.detect.breaks import find_breaks
-from chiplog.changes.detect.observed import drift_of, observe
-from chiplog.changes.detect.segments import Lines
-from chiplog.changes.detect.thresholds import THRESHOLDS
-from chiplog.changes.find import find_changes
-from chiplog.changes.result import changes_to_json
 from chiplog.dataset.series import Dataset, Series
+from chiplog.protocol_changes.detect.breaks import find_breaks
+from chiplog.protocol_changes.detect.observed import drift_of, observe
+from chiplog.protocol_changes.detect.segments import Lines
+from chiplog.protocol_changes.detect.thresholds import THRESHOLDS
+from chiplog.protocol_changes.find import find_changes
+from chiplog.protocol_changes.result import changes_to_json
 
 MICRO = 1e-6
 QUIET = (1.1, 1.1, 1.1, 1.1, 1.2, 1.2, 1.2, 1.3, 1.5, 1.8, 2.1, 2.6, 3.5, 5.0, 7.9, 10.0, 14.4)

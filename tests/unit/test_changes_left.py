@@ -7,15 +7,15 @@ from dataclasses import replace
 import pytest
 from synthetic import size_grid, synthetic_dataset
 
-from chiplog.changes.change import Change
-from chiplog.changes.result import ChangesResult
-from chiplog.compare import changes_left as room
-from chiplog.compare import models
-from chiplog.compare.changes_left import changes_left
-from chiplog.compare.expression import part
-from chiplog.compare.models import compare_models
+from chiplog.comparison import changes_left as room
+from chiplog.comparison import models
+from chiplog.comparison.changes_left import changes_left
+from chiplog.comparison.expression import part
+from chiplog.comparison.models import compare_models
 from chiplog.dataset.series import Dataset
 from chiplog.models.piecewise import Piece
+from chiplog.protocol_changes.change import Change
+from chiplog.protocol_changes.result import ChangesResult
 
 TRUTH = {"L": 5e-6, "o_s": 1e-6, "o_r": 1e-6, "g": 2e-6, "G": 0.5e-9}
 SIZES = size_grid(1 << 16, per_octave=1)

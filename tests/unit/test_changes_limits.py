@@ -9,12 +9,12 @@ import pytest
 from changes_machine import ONE_PROTOCOL, Machine, theta
 from synthetic import SyntheticDisturbance, size_grid, synthetic_dataset
 
-from chiplog.changes.ask.limits import copy_limits, limits_of
-from chiplog.changes.ask.refine import Refiner
-from chiplog.changes.change import Change
-from chiplog.changes.find import find_changes
 from chiplog.dataset.series import Dataset
 from chiplog.models.piecewise import Piece
+from chiplog.protocol_changes.ask.limits import copy_limits, limits_of
+from chiplog.protocol_changes.ask.refine import Refiner
+from chiplog.protocol_changes.change import Change
+from chiplog.protocol_changes.find import find_changes
 
 SETTINGS = {
     "btl_sm_eager_limit": "4096",

@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 from changes_machine import ONE_PROTOCOL, Machine
 
-from chiplog.changes.ask.marks import series_for
-from chiplog.changes.ask.questions import Questions, questions_about
-from chiplog.changes.ask.thresholds import THRESHOLDS
-from chiplog.changes.decide.evidence import FLAT, ChangeMark, Evidence
 from chiplog.dataset.series import Series
 from chiplog.plan.patterns import wire_of
 from chiplog.plan.request import Request
+from chiplog.protocol_changes.ask.marks import series_for
+from chiplog.protocol_changes.ask.questions import Questions, questions_about
+from chiplog.protocol_changes.ask.thresholds import THRESHOLDS
+from chiplog.protocol_changes.decide.evidence import FLAT, ChangeMark, Evidence
 
 SIZES = (1000, 2000, 3000)
 ALL_ROUNDS = [THRESHOLDS.first_rounds * 2**number for number in range(THRESHOLDS.records)]

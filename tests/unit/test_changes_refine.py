@@ -9,14 +9,14 @@ import pytest
 from changes_machine import ONE_PROTOCOL, THREE_PROTOCOLS, Machine, theta
 from synthetic import SyntheticDisturbance, size_grid, synthetic_dataset
 
-from chiplog.changes.ask.marks import MAX_SERIES
-from chiplog.changes.ask.refine import Refiner
-from chiplog.changes.ask.thresholds import THRESHOLDS
-from chiplog.changes.change import Change
-from chiplog.changes.find import find_changes
 from chiplog.dataset.series import Dataset, Series
 from chiplog.models.piecewise import Piece
 from chiplog.plan.request import Request
+from chiplog.protocol_changes.ask.marks import MAX_SERIES
+from chiplog.protocol_changes.ask.refine import Refiner
+from chiplog.protocol_changes.ask.thresholds import THRESHOLDS
+from chiplog.protocol_changes.change import Change
+from chiplog.protocol_changes.find import find_changes
 
 NOISE = SyntheticDisturbance(noise=0.05, outliers=0.01)
 

@@ -7,18 +7,18 @@ from pathlib import Path
 
 import pytest
 
-from chiplog.changes import find as search
-from chiplog.changes.ask.questions import BISECT
-from chiplog.changes.change import Change
-from chiplog.changes.decide.stored import before_follow_ups, stored_changes, to_stored
-from chiplog.changes.find import find_changes
-from chiplog.changes.result import ChangesResult
 from chiplog.dataset.run_file import RunWriter, read_run
 from chiplog.dataset.series import Dataset
 from chiplog.errors import CorruptFile
 from chiplog.jobs.measure import measure
 from chiplog.plan import PlanOptions
 from chiplog.plan.sizes import parse_sizes
+from chiplog.protocol_changes import find as search
+from chiplog.protocol_changes.ask.questions import BISECT
+from chiplog.protocol_changes.change import Change
+from chiplog.protocol_changes.decide.stored import before_follow_ups, stored_changes, to_stored
+from chiplog.protocol_changes.find import find_changes
+from chiplog.protocol_changes.result import ChangesResult
 
 TARGET = "sim:L=5us,o_s=1us,o_r=1us,g=2us,G=0.5ns,noise=0.02,change=8KiB:L=9us:g=4us"
 EXACT = [(8192, 8193)]

@@ -9,8 +9,8 @@ import pytest
 from numpy.typing import NDArray
 from synthetic_tables import table_of
 
-from chiplog.changes.find import find_changes
-from chiplog.changes.result import ChangesResult
+from chiplog.protocol_changes.find import find_changes
+from chiplog.protocol_changes.result import ChangesResult
 
 Floats = NDArray[np.float64]
 

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from changes_machine import ONE_PROTOCOL, Machine, theta
 
-from chiplog.changes.ask.marks import series_for
-from chiplog.changes.decide.evidence import FLAT, ChangeMark, Evidence, KnownPlace
-from chiplog.changes.decide.surroundings import Surroundings
-from chiplog.changes.detect.thresholds import CACHE_LINE_BYTES
 from chiplog.models.piecewise import Piece
 from chiplog.plan.request import Request, StopRule
+from chiplog.protocol_changes.ask.marks import series_for
+from chiplog.protocol_changes.decide.evidence import FLAT, ChangeMark, Evidence, KnownPlace
+from chiplog.protocol_changes.decide.surroundings import Surroundings
+from chiplog.protocol_changes.detect.thresholds import CACHE_LINE_BYTES
 
 LAST = 2048
 QUANTITIES = ("half_round_trip", "gap", "o_s")

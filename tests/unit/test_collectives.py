@@ -11,7 +11,7 @@ from chiplog.collectives.algorithm import Task
 from chiplog.collectives.registry import MODULES, algorithms, load
 from chiplog.errors import UsageError
 from chiplog.schedule import Schedule
-from chiplog.simulate import LogGOPS, simulate
+from chiplog.simulation import LogGOPS, simulate
 
 RANKS = (*range(1, 20), 25, 31, 32, 33, 63, 64, 65, 70)
 EAGER = LogGOPS.from_ns(L=2500, o=1500, g=1000, G=6, S_bytes=65535)

@@ -7,8 +7,8 @@ from dataclasses import replace
 import numpy as np
 from synthetic import Ask, SyntheticDisturbance, synthetic_dataset
 
-from chiplog.compare.runs import compare_runs
-from chiplog.compare.threshold import over_threshold, parse_threshold
+from chiplog.comparison.runs import compare_runs
+from chiplog.comparison.threshold import over_threshold, parse_threshold
 from chiplog.dataset.series import Dataset, Series
 from chiplog.models.piecewise import Piece
 

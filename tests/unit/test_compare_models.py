@@ -7,9 +7,9 @@ from dataclasses import replace
 import pytest
 from synthetic import SyntheticDisturbance, size_grid, synthetic_dataset
 
-from chiplog.compare.expression import parse_expression
-from chiplog.compare.models import compare_models
-from chiplog.compare.result import ModelRow, comparison_to_json
+from chiplog.comparison.expression import parse_expression
+from chiplog.comparison.models import compare_models
+from chiplog.comparison.result import ModelRow, comparison_to_json
 from chiplog.dataset.series import Dataset
 from chiplog.errors import UsageError
 from chiplog.models.piecewise import Piece

@@ -9,9 +9,9 @@ from json_schemas import validate
 from synthetic import SyntheticDisturbance, size_grid, synthetic_dataset
 from synthetic_pairs import pairs_dataset
 
-from chiplog.compare.models import compare_models
-from chiplog.compare.result import ModelRow, comparison_to_json
-from chiplog.compare.runs import compare_runs
+from chiplog.comparison.models import compare_models
+from chiplog.comparison.result import ModelRow, comparison_to_json
+from chiplog.comparison.runs import compare_runs
 from chiplog.dataset.series import Dataset
 from chiplog.errors import UsageError
 from chiplog.models.piecewise import Piece

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from synthetic import Ask, SyntheticDisturbance, synthetic_dataset
 
-from chiplog.compare.result import comparison_to_json
-from chiplog.compare.runs import compare_runs, judge
-from chiplog.compare.threshold import over_threshold, parse_threshold
+from chiplog.comparison.result import comparison_to_json
+from chiplog.comparison.runs import compare_runs, judge
+from chiplog.comparison.threshold import over_threshold, parse_threshold
 from chiplog.dataset.series import Dataset, Reference
 from chiplog.errors import UsageError
 from chiplog.models.piecewise import Piece

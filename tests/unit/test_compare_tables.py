@@ -12,9 +12,9 @@ from json_schemas import validate
 from synthetic_tables import curve_seconds, table_of
 
 from chiplog.cli.compare import ComparedRuns, JudgingOptions, compare
-from chiplog.compare.result import RunRow, comparison_to_json
-from chiplog.compare.runs import compare_runs
-from chiplog.compare.threshold import check_threshold
+from chiplog.comparison.result import RunRow, comparison_to_json
+from chiplog.comparison.runs import compare_runs
+from chiplog.comparison.threshold import check_threshold
 from chiplog.dataset.import_file import import_file
 from chiplog.dataset.series import Dataset
 from chiplog.errors import PrecisionNotMet, ThresholdHit

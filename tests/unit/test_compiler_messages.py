@@ -3,7 +3,7 @@
 import pytest
 
 from chiplog.errors import RunFailed
-from chiplog.measure.mpis import first_error, identify_mpi
+from chiplog.measurement.mpis import first_error, identify_mpi
 
 NO_COMPILER = """\
 --------------------------------------------------------------------------

@@ -13,8 +13,8 @@ from synthetic import Ask, SyntheticDisturbance, size_grid, synthetic_dataset
 from chiplog.dataset.delays import TrainGap, TrainGaps, short_delays, without_short_delays
 from chiplog.dataset.run_file import read_run
 from chiplog.dataset.series import Dataset
-from chiplog.fit.fitting import fit
-from chiplog.fit.result import Fit, Parameter
+from chiplog.fitting.fit import fit
+from chiplog.fitting.result import Fit, Parameter
 from chiplog.jobs.measure import measure
 from chiplog.models.piecewise import Piece
 from chiplog.plan import PlanOptions, Request, SeriesRequest, StopRule

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from chiplog.errors import RunFailed
-from chiplog.measure import doctor
-from chiplog.measure.inquiry import all_transports
+from chiplog.measurement import doctor
+from chiplog.measurement.inquiry import all_transports
 
 CLOCK = {
     "clock": {"name": "tsc", "resolution_ns": 1.0, "overhead_ns": 20.0, "frequency_hz": 2e9},

@@ -21,7 +21,7 @@ from run_files import example_header, example_record, write_example
 
 from chiplog.dataset.run_file import RunWriter, read_run
 from chiplog.errors import NotLocked, RunFailed
-from chiplog.fit.result import Fit
+from chiplog.fitting.result import Fit
 from chiplog.output_file import write_text
 from chiplog.tune.measured.raced import Raced, RaceOptions
 from chiplog.tune.measured.raw_file import About, SamplesFile
@@ -157,7 +157,7 @@ def test_who_writes_from_another_host_is_not_guessed(
 
 def test_a_second_result_does_not_wait_for_the_first(tmp_path: Path) -> None:
     """Results that replace a file need no lock: the last one stays, whole."""
-    from chiplog.fit.model_file import read_model, write_model
+    from chiplog.fitting.model_file import read_model, write_model
     from chiplog.output_file import replacing
 
     fits: list[Fit] = [example_fit()]

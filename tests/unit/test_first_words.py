@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from chiplog.bench.launched import read_launch
+from chiplog.benchmarking.launched import read_launch
 from chiplog.errors import RunFailed
-from chiplog.measure.first_words import MOST_CHARACTERS, first_words
-from chiplog.measure.run_to_end import run_to_end
+from chiplog.measurement.first_words import MOST_CHARACTERS, first_words
+from chiplog.measurement.run_to_end import run_to_end
 
 DASHES = "-" * 74
 CASES = {

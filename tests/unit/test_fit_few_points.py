@@ -12,7 +12,7 @@ from chiplog.dataset.importers import import_file
 from chiplog.dataset.run_file import read_run
 from chiplog.dataset.series import Dataset
 from chiplog.errors import UsageError
-from chiplog.fit.fitting import fit
+from chiplog.fitting.fit import fit
 
 MODELS = ("max-rate", "max-rate-4", "max-rate-modified", "postal")
 SIZES = ([8], [8, 16], [1024, 1 << 20], [8, 64, 512], [4096 << step for step in range(6)])

@@ -9,9 +9,9 @@ import pytest
 from synthetic import SyntheticDisturbance, size_grid, synthetic_dataset
 
 from chiplog.dataset.series import Dataset
-from chiplog.fit.fitting import fit
-from chiplog.fit.predictions.predictor import predictor
-from chiplog.fit.result import Fit
+from chiplog.fitting.fit import fit
+from chiplog.fitting.predictions.predictor import predictor
+from chiplog.fitting.result import Fit
 from chiplog.models.piecewise import Piece
 from chiplog.models.protocol import points
 

@@ -7,9 +7,9 @@ import pytest
 from synthetic import as_run
 
 from chiplog.dataset.series import Dataset, Series
-from chiplog.fit.fitting import fit
-from chiplog.fit.predictions.predictor import predictor
-from chiplog.fit.result import Fit
+from chiplog.fitting.fit import fit
+from chiplog.fitting.predictions.predictor import predictor
+from chiplog.fitting.result import Fit
 from chiplog.models.protocol import points
 
 LIMIT = 32768

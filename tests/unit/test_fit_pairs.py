@@ -13,12 +13,12 @@ from synthetic_pairs import pairs_dataset
 
 from chiplog.dataset.series import Dataset, Series
 from chiplog.errors import UsageError
-from chiplog.fit.fitting import fit, models_for
-from chiplog.fit.model_file import fits_from_json, fits_to_json, json_text
-from chiplog.fit.pairs.fitting import round_trips
-from chiplog.fit.pairs.table import pair_table
-from chiplog.fit.predictions.predictor import predictor, relative_errors
-from chiplog.fit.result import Fit
+from chiplog.fitting.fit import fit, models_for
+from chiplog.fitting.model_file import fits_from_json, fits_to_json, json_text
+from chiplog.fitting.pairs.fitting import round_trips
+from chiplog.fitting.pairs.table import pair_table
+from chiplog.fitting.predictions.predictor import predictor, relative_errors
+from chiplog.fitting.result import Fit
 from chiplog.models.piecewise import Piece
 from chiplog.models.registry import load_model
 

@@ -12,8 +12,8 @@ from synthetic import Ask, SyntheticDisturbance, size_grid, synthetic_dataset
 
 from chiplog.dataset.series import Dataset, Series
 from chiplog.errors import UsageError
-from chiplog.fit.fitting import fit
-from chiplog.fit.result import Fit, Parameter
+from chiplog.fitting.fit import fit
+from chiplog.fitting.result import Fit, Parameter
 from chiplog.models.piecewise import Piece
 
 TRUTH = {"L": 5e-6, "o_s": 1e-6, "o_r": 1.2e-6, "g": 2e-6, "G": 0.5e-9}

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from command import chiplog
 
-from chiplog.fit.estimates.parameters import unidentified
-from chiplog.fit.model_file import read_model
+from chiplog.fitting.estimates.parameters import unidentified
+from chiplog.fitting.model_file import read_model
 
 TARGET = (
     "sim:L=9.26us,o_s=1.27us,o_r=0us,g=9.44us,G=9.2ns,change=32768:g=52.01us:G=4.2ns,noise=0.01"

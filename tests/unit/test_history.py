@@ -20,10 +20,10 @@ from many_runs import LONG
 
 import chiplog as chiplog_in_python
 from chiplog.errors import CorruptFile, RunFailed, UsageError
-from chiplog.history.layout import NODE, history_files
-from chiplog.history.read import read_rows
-from chiplog.history.result import HistoryRow, judge_history
-from chiplog.history.write import add_survey
+from chiplog.run_history.layout import NODE, history_files
+from chiplog.run_history.read import read_rows
+from chiplog.run_history.result import HistoryRow, judge_history
+from chiplog.run_history.write import add_survey
 
 SCHEMA = Path(__file__).parents[2] / "schemas" / "history.schema.json"
 TARGET = "sim:L=5us,o=1us,g=2us,G=0.5ns,noise=0.02"

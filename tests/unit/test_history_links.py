@@ -12,8 +12,8 @@ from history_by_hand import add_run, names_of
 
 import chiplog as chiplog_in_python
 from chiplog.errors import UsageError
-from chiplog.history.result import HistoryRow, judge_history
-from chiplog.survey.pair_values import Kind, PairValues
+from chiplog.machine_survey.pair_values import Kind, PairValues
+from chiplog.run_history.result import HistoryRow, judge_history
 
 NODES, LEAF_SIZE, DAYS, CHANGE = 12, 4, 24, 20
 KINDS: tuple[Kind, ...] = ("bandwidth", "latency")

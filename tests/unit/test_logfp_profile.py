@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from chiplog.fit.one_to_many.profile import Problem, profile
+from chiplog.fitting.one_to_many.profile import Problem, profile
 
 
 def problem(seed: int, peers: np.ndarray) -> Problem:

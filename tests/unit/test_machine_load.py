@@ -11,8 +11,8 @@ from sample_report import sample_report
 from synthetic import SyntheticDisturbance, size_grid, synthetic_dataset
 
 from chiplog.dataset.series import Dataset
-from chiplog.fit.fitting import fit
-from chiplog.fit.verdict import busy_text, rejection
+from chiplog.fitting.fit import fit
+from chiplog.fitting.verdict import busy_text, rejection
 from chiplog.machine_state.load import MachineLoad, machine_load
 from chiplog.models.piecewise import Piece
 from chiplog.report.sections import build

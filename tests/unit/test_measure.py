@@ -16,10 +16,10 @@ import pytest
 from chiplog.dataset.run_file import read_run
 from chiplog.dataset.series import Dataset
 from chiplog.errors import ChiplogError, CorruptFile, PrecisionNotMet, RunFailed, UsageError
-from chiplog.measure.measuring import measure
-from chiplog.measure.recorder import RunConditions
-from chiplog.measure.session import Session
-from chiplog.measure.time_budget import Limits
+from chiplog.measurement.measuring import measure
+from chiplog.measurement.recorder import RunConditions
+from chiplog.measurement.session import Session
+from chiplog.measurement.time_budget import Limits
 from chiplog.plan import PlanOptions, Request, make_plan
 from chiplog.plan.assessment import without_late_receiver
 

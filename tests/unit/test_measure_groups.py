@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from chiplog.measure.groups import between_groups, is_distinct, with_notes
+from chiplog.measurement.groups import between_groups, is_distinct, with_notes
 from chiplog.plan import PlanOptions, Request
 from chiplog.plan.request import SeriesRequest, StopRule
 

@@ -13,11 +13,11 @@ from prediction import fit_of
 from chiplog.collectives.algorithm import Task
 from chiplog.dataset.importers import import_file
 from chiplog.dataset.run_file import read_run
-from chiplog.fit.fitting import fit
-from chiplog.fit.model_file import fits_from_json, fits_to_json
-from chiplog.fit.result import Curve, Fit
-from chiplog.predict.prediction import predict
-from chiplog.predict.result import Prediction
+from chiplog.fitting.fit import fit
+from chiplog.fitting.model_file import fits_from_json, fits_to_json
+from chiplog.fitting.result import Curve, Fit
+from chiplog.prediction.predict import predict
+from chiplog.prediction.result import Prediction
 
 KIB, MIB = 1 << 10, 1 << 20
 US = 1e-6

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from chiplog.measure.meeting import (
+from chiplog.measurement.meeting import (
     FILE_VARIABLE,
     FOLDER_VARIABLE,
     RENDEZVOUS_VARIABLE,

@@ -11,11 +11,11 @@ import pytest
 from prediction import fit_of
 
 from chiplog.collectives.algorithm import Task
-from chiplog.fit.predictions.span import AnswerSpan
-from chiplog.fit.result import Band, Curve, Fit, FitError
+from chiplog.fitting.predictions.span import AnswerSpan
+from chiplog.fitting.result import Band, Curve, Fit, FitError
 from chiplog.jobs.simulated_model import FittedParameters
-from chiplog.predict.model_error import model_error, with_model_error
-from chiplog.predict.prediction import predict
+from chiplog.prediction.model_error import model_error, with_model_error
+from chiplog.prediction.predict import predict
 from chiplog.schedule.goal import read_goal
 
 VALUES = {"L": 2e-6, "o_s": 1e-6, "o_r": 1e-6, "g": 1.5e-6, "G": 1e-9}

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.optimize import nnls
 
-from chiplog.changes.detect.line import nonnegative_least_squares
+from chiplog.protocol_changes.detect.line import nonnegative_least_squares
 
 
 @pytest.mark.parametrize("columns", [1, 2, 3])

@@ -17,12 +17,12 @@ from chiplog.cli import main
 from chiplog.dataset.importers import import_file
 from chiplog.dataset.run_file import read_run
 from chiplog.errors import ChiplogError, UsageError
-from chiplog.fit.model_file import read_model
-from chiplog.history.result import HistoryResult, judge_history
+from chiplog.fitting.model_file import read_model
 from chiplog.input_file import MOST_NAMED, read_text
+from chiplog.machine_survey.topology import read_topology
+from chiplog.run_history.result import HistoryResult, judge_history
 from chiplog.schedule.goal import read_goal
-from chiplog.simulate.noise_text import read_detours
-from chiplog.survey.topology import read_topology
+from chiplog.simulation.noise_text import read_detours
 from chiplog.tune.formats.one_radix import read_lines
 from chiplog.tune.measured.raw_file import read_samples
 

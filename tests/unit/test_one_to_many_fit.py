@@ -10,16 +10,16 @@ from json_schemas import validate
 from synthetic import SyntheticDisturbance, size_grid, synthetic_dataset
 from synthetic_one_to_many import logfp_truth, lop_truth, one_to_many_dataset
 
-from chiplog.changes.find import find_changes
 from chiplog.dataset.series import Dataset, Series
 from chiplog.errors import UsageError
-from chiplog.fit.choice import methods_of
-from chiplog.fit.fitting import fit
-from chiplog.fit.model_file import fits_from_json, fits_to_json
-from chiplog.fit.result import Fit, Parameter
+from chiplog.fitting.choice import methods_of
+from chiplog.fitting.fit import fit
+from chiplog.fitting.model_file import fits_from_json, fits_to_json
+from chiplog.fitting.result import Fit, Parameter
 from chiplog.models import lop_paper
 from chiplog.models.lop import seconds_per_message
 from chiplog.models.piecewise import Piece
+from chiplog.protocol_changes.find import find_changes
 
 LOGFP = {"f": 7.0, "o_min": 0.18e-6, "o_max": 1.6e-6, "L": 5e-6, "g": 5e-6}
 SEND = (22.4558e-6, -0.0140, 9.1637e-6, 0.0174e-6, -0.0625, 101.3065)

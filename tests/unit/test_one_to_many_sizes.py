@@ -14,12 +14,12 @@ import chiplog
 from chiplog.cli.fit_text import fits_text
 from chiplog.collectives.algorithm import Task
 from chiplog.dataset.series import Dataset
-from chiplog.fit.fitting import fit
-from chiplog.fit.result import Fit
+from chiplog.fitting.fit import fit
+from chiplog.fitting.result import Fit
 from chiplog.models.lop_paper import identifiable
 from chiplog.models.protocol import points
 from chiplog.models.registry import load_model
-from chiplog.predict.prediction import predict
+from chiplog.prediction.predict import predict
 
 PEERS = range(1, 17)
 LOGFP = {

@@ -14,6 +14,7 @@ from chiplog.dataset.run_file import RunWriter, read_run
 from chiplog.dataset.series import Dataset
 from chiplog.jobs.analysis import analyse
 from chiplog.jobs.measure import measure
+from chiplog.machine_survey.page.page import is_survey
 from chiplog.plan import PlanOptions
 from chiplog.report.document import Table, text_of
 from chiplog.report.input import TargetReport
@@ -22,7 +23,6 @@ from chiplog.report.patterns.exchange import ratio
 from chiplog.report.patterns.peers import rounds
 from chiplog.report.patterns.run import ShownValue
 from chiplog.report.sections import measured_times
-from chiplog.survey.page.page import is_survey
 
 TARGET = "sim:L=5us,o=1us,g=2us,G=0.5ns"
 """A message of s bytes takes 7 us + (s-1) 0.5 ns one way."""

@@ -8,9 +8,9 @@ import numpy as np
 from synthetic import SyntheticDisturbance
 from synthetic_one_to_many import logfp_truth, one_to_many_dataset
 
-from chiplog.compare.postings import compare_postings
+from chiplog.comparison.postings import compare_postings
 from chiplog.dataset.series import Dataset, Series
-from chiplog.fit.fitting import fit
+from chiplog.fitting.fit import fit
 from chiplog.report.document import Panels, Section, Table, text_of
 from chiplog.report.input import TargetReport
 from chiplog.report.sections import one_to_many

@@ -11,10 +11,10 @@ from prediction import fit_of
 from chiplog.collectives.algorithm import Task
 from chiplog.collectives.registry import OPERATIONS
 from chiplog.errors import UsageError
-from chiplog.fit.estimates.parameters import interval
-from chiplog.fit.result import Curve, Fit
-from chiplog.predict.prediction import models_of, predict
-from chiplog.predict.result import Prediction
+from chiplog.fitting.estimates.parameters import interval
+from chiplog.fitting.result import Curve, Fit
+from chiplog.prediction.predict import models_of, predict
+from chiplog.prediction.result import Prediction
 
 VALUES = {"L": 2.5e-6, "o_s": 1.5e-6, "o_r": 1.5e-6, "g": 1e-6, "G": 6e-9}
 LOGGP = fit_of("loggp", VALUES, last_bytes=65536)

@@ -10,8 +10,8 @@ from prediction import fit_of
 
 from chiplog.collectives.algorithm import Task
 from chiplog.jobs.prediction_page import prediction_page
-from chiplog.predict.over_ranks import Reign, predict_over_ranks, reigns
-from chiplog.predict.prediction import predict
+from chiplog.prediction.over_ranks import Reign, predict_over_ranks, reigns
+from chiplog.prediction.predict import predict
 from chiplog.report.markdown import render_document
 
 VALUES = {"L": 2.5e-6, "o_s": 1.5e-6, "o_r": 1.5e-6, "g": 1e-6, "G": 6e-9}

@@ -12,12 +12,12 @@ from synthetic_one_to_many import logfp_truth, lop_truth, one_to_many_dataset
 from chiplog.collectives.algorithm import Task
 from chiplog.dataset.series import Dataset
 from chiplog.errors import UsageError
-from chiplog.fit.fitting import fit
-from chiplog.fit.result import Fit
+from chiplog.fitting.fit import fit
+from chiplog.fitting.result import Fit
 from chiplog.models.lop_paper import identifiable
 from chiplog.models.registry import load_model
-from chiplog.predict.prediction import predict
-from chiplog.predict.result import Prediction
+from chiplog.prediction.predict import predict
+from chiplog.prediction.result import Prediction
 
 SEND = (22.4558e-6, -0.0140, 9.1637e-6, 0.0174e-6, -0.0625, 101.3065)
 OVERHEAD = {"l1": 0.52e-6, "l2": 0.84e-6, "l3": -0.12}

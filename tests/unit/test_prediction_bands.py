@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from chiplog.fit.predictions.bands import bands
-from chiplog.fit.regimes.partition import HALF
-from chiplog.fit.result import Band
+from chiplog.fitting.predictions.bands import bands
+from chiplog.fitting.regimes.partition import HALF
+from chiplog.fitting.result import Band
 
 SIZES = 2 ** np.arange(20)
 MEASURED = 1e-6 + SIZES * 1e-10

@@ -15,7 +15,7 @@ import pytest
 from fake_mpi import COMPILER, OPEN_MPI_H, make_executable, make_mpi, make_sources, needs_compiler
 
 from chiplog.errors import RunFailed, UsageError
-from chiplog.measure import launchers, mpis, probes
+from chiplog.measurement import launchers, mpis, probes
 
 
 @pytest.fixture

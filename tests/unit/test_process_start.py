@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from chiplog.measure import time_budget
+from chiplog.measurement import time_budget
 
 PROGRAM = """
 import time
 time.sleep(0.3)
-from chiplog.measure.time_budget import process_start
+from chiplog.measurement.time_budget import process_start
 print(process_start())
 """
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from chiplog.measure import progress
+from chiplog.measurement import progress
 
 
 def test_without_a_terminal_a_line_is_printed_every_ten_seconds(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     now = [100.0]
-    monkeypatch.setattr("chiplog.measure.progress.time.monotonic", lambda: now[0])
+    monkeypatch.setattr("chiplog.measurement.progress.time.monotonic", lambda: now[0])
     with progress.ProgressBar("tcp") as bar:
         bar.expect(40.0)
         for _ in range(24):

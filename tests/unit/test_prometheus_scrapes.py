@@ -20,7 +20,7 @@ from pathlib import Path
 from needs import require_command
 from verdict_by_hand import verdict_of
 
-from chiplog.survey.operators.prometheus import prometheus_text
+from chiplog.machine_survey.operators.prometheus import prometheus_text
 
 WAIT_SECONDS = 40.0
 CONFIGURATION = """

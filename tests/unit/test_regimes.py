@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from chiplog.fit.quantities.quantity import Quantity
-from chiplog.fit.regimes import Regimes, find_regimes
-from chiplog.fit.regimes.line import fit_line
+from chiplog.fitting.quantities.quantity import Quantity
+from chiplog.fitting.regimes import Regimes, find_regimes
+from chiplog.fitting.regimes.line import fit_line
 from chiplog.plan.sizes import parse_sizes
 
 SIZES = np.array(parse_sizes("1:1MiB"), dtype=np.int64)

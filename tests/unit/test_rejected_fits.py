@@ -15,13 +15,13 @@ from chiplog.api.fitted import FittedModel
 from chiplog.collectives.algorithm import Task
 from chiplog.errors import UsageError
 from chiplog.export.export_file import export_file
-from chiplog.fit.model_file import read_model, write_model
-from chiplog.fit.result import Fit, FitError
-from chiplog.fit.verdict import quality_of, rejection
+from chiplog.fitting.model_file import read_model, write_model
+from chiplog.fitting.result import Fit, FitError
+from chiplog.fitting.verdict import quality_of, rejection
 from chiplog.jobs.prediction_page import prediction_page
 from chiplog.jobs.simulated_model import fitted_parameters
-from chiplog.predict.prediction import predict
-from chiplog.predict.result import predictions_to_json
+from chiplog.prediction.predict import predict
+from chiplog.prediction.result import predictions_to_json
 from chiplog.report.markdown import render_document
 from chiplog.tune.choice import tuning_to_json
 from chiplog.tune.model_tuning import tune

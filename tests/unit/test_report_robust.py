@@ -16,9 +16,9 @@ from rendered import render_html, render_markdown
 from rich.console import Console
 from sample_report import MPI, SHM, sample_report, sample_target, without_fits
 
-from chiplog.changes.change import Change
 from chiplog.dataset.series import Dataset
-from chiplog.fit.result import Curve, FitError, Parameter, Segment
+from chiplog.fitting.result import Curve, FitError, Parameter, Segment
+from chiplog.protocol_changes.change import Change
 from chiplog.report.input import ReportInput, TargetReport
 from chiplog.report.terminal import print_report, shared_out
 

@@ -17,10 +17,10 @@ from sample_report import (
     without_fits,
 )
 
-from chiplog.changes.change import Change
-from chiplog.fit.request import LeftOut
-from chiplog.fit.result import FitError, Parameter, Segment
+from chiplog.fitting.request import LeftOut
+from chiplog.fitting.result import FitError, Parameter, Segment
 from chiplog.plan.plan import WARM_UP
+from chiplog.protocol_changes.change import Change
 from chiplog.report.document import (
     Bullets,
     Figure,

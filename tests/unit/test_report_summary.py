@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from sample_report import sample_report
 
-from chiplog.changes.change import Change
+from chiplog.protocol_changes.change import Change
 from chiplog.report.input import ReportInput, TargetReport
 from chiplog.report.summary import COLUMNS, summary_lines
 

@@ -59,7 +59,7 @@ def test_imports_within_functions_and_for_type_checking_count(
         "from typing import TYPE_CHECKING\n"
         "import chiplog.models.registry\n"
         "if TYPE_CHECKING:\n    from chiplog.plan import requests\n"
-        "def late():\n    from chiplog import dataset\n    from chiplog.fit.result import Fit\n"
+        "def late():\n    from chiplog import dataset\n    from chiplog.fitting.result import Fit\n"
     )
     assert drawing.imported_rooms(tmp_path) >= {"models", "plan", "dataset", "fit"}
 

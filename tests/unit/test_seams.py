@@ -21,7 +21,7 @@ from chiplog.collectives.registry import MODULES
 from chiplog.dataset.importer import IMPORTERS
 from chiplog.dataset.patterns import PATTERNS
 from chiplog.export.exporter import EXPORTERS
-from chiplog.measure.inquiry import transports
+from chiplog.measurement.inquiry import transports
 from chiplog.models.registry import MODELS
 from chiplog.report.sections import TARGET_SECTIONS
 from chiplog.tune.writer import WRITERS

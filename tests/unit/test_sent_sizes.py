@@ -10,10 +10,10 @@ from prediction import fit_of
 
 from chiplog.collectives.algorithm import Algorithm, Task
 from chiplog.collectives.registry import OPERATIONS, algorithms
-from chiplog.fit.predictions.known import Array
-from chiplog.fit.predictions.span import extreme_points
-from chiplog.predict.loggp import LogGPSpeaker
-from chiplog.predict.sent_sizes import message_counts
+from chiplog.fitting.predictions.known import Array
+from chiplog.fitting.predictions.span import extreme_points
+from chiplog.prediction.loggp import LogGPSpeaker
+from chiplog.prediction.sent_sizes import message_counts
 
 TASKS = ((2, 1), (3, 7), (4, 64), (5, 8), (8, 16384), (13, 100_000), (16, 48))
 """Ranks and bytes."""

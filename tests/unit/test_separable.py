@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from chiplog.fit.one_to_many.separable import SeparableCurve, replicates, solve
+from chiplog.fitting.one_to_many.separable import SeparableCurve, replicates, solve
 
 PEERS = np.arange(1.0, 33.0)
 ERROR = np.full(PEERS.size, 0.01)

@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from chiplog.changes.find import find_changes
-from chiplog.changes.result import SeriesChanges, changes_to_json
 from chiplog.cli.fit_text import fits_text
 from chiplog.cli.tables import print_changes
 from chiplog.dataset.run_file import read_run
-from chiplog.fit.fitting import fit
+from chiplog.fitting.fit import fit
 from chiplog.jobs.measure import measure
 from chiplog.plan import PlanOptions
+from chiplog.protocol_changes.find import find_changes
+from chiplog.protocol_changes.result import SeriesChanges, changes_to_json
 
 SIZES = tuple(2**i for i in range(17))
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from chiplog.errors import CorruptFile, RunFailed, UsageError
-from chiplog.measure.session import Session
+from chiplog.measurement.session import Session
 from chiplog.plan import Request, SeriesRequest, StopRule
 
 REQUEST = Request(7, 0, (SeriesRequest("prtt", 8),), StopRule(0.025, 6, 100, 10_000_000))
@@ -88,7 +88,7 @@ def test_an_error_in_the_callers_own_code_leaves_no_process() -> None:
 def test_a_probe_that_ignores_the_polite_signal_is_killed_with_its_children(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("chiplog.measure.members.GRACE_SECONDS", 0.2)
+    monkeypatch.setattr("chiplog.measurement.members.GRACE_SECONDS", 0.2)
     script = (
         "signal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
         "subprocess.Popen(['sleep', '100'])\n"
@@ -229,7 +229,9 @@ def test_a_stopped_process_is_named_and_is_a_lost_rank_where_a_launcher_numbers_
         ("probe", r"^rank 2, process \d+ \(chiplog-probe\), is stopped"),
     ):
         stop = "import os, signal; os.kill(os.getpid(), signal.SIGSTOP)"
-        ranks = f"import sys; {say}; sys.stdin.readline(); {stop if stops == 'probe' else 'input()'}"
+        ranks = (
+            f"import sys; {say}; sys.stdin.readline(); {stop if stops == 'probe' else 'input()'}"
+        )
         start = (
             "import os, subprocess\n"
             f"subprocess.Popen([{str(probe_copy)!r}, '-c', {ranks!r}], env=dict(os.environ, PMI_RANK='2'))\n"

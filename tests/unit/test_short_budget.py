@@ -10,8 +10,8 @@ import pytest
 
 from chiplog.jobs import measure_to_report as run_module
 from chiplog.jobs.measure_to_report import RunRequest, run
-from chiplog.measure import time_budget as limits_module
-from chiplog.measure.time_budget import Limits
+from chiplog.measurement import time_budget as limits_module
+from chiplog.measurement.time_budget import Limits
 
 
 @pytest.mark.alone

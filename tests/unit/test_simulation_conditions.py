@@ -11,8 +11,8 @@ from netgauge_files import LOST_TIMES
 from chiplog.errors import CorruptFile, UsageError
 from chiplog.jobs.pair_classes import read_pair_classes
 from chiplog.schedule import Schedule, ScheduleBuilder
-from chiplog.simulate import Conditions, LogGOPS, Noise, simulate
-from chiplog.simulate.noise_text import parse_noise, read_detours
+from chiplog.simulation import Conditions, LogGOPS, Noise, simulate
+from chiplog.simulation.noise_text import parse_noise, read_detours
 
 PARAMETERS = LogGOPS.from_ns(L=2500, o=100, g=50, G=1)
 PS = 1000

@@ -9,9 +9,9 @@ import pytest
 from numpy.typing import NDArray
 
 from chiplog.dataset.series import Dataset, PairSamples, Series
-from chiplog.survey.findings import Finding
-from chiplog.survey.judge.hosts import HostVerdict, judge_hosts, without_explained
-from chiplog.survey.plan import COPY, HOST_CHECK, OTHERS, WORK
+from chiplog.machine_survey.findings import Finding
+from chiplog.machine_survey.judge.hosts import HostVerdict, judge_hosts, without_explained
+from chiplog.machine_survey.plan import COPY, HOST_CHECK, OTHERS, WORK
 
 VISITS = 10
 SECONDS = 1e-3

@@ -8,7 +8,7 @@ from hypothesis import given as given_any
 from hypothesis import strategies as st
 from simulated_survey import uneven_times
 
-from chiplog.survey.isolation import share_given
+from chiplog.machine_survey.isolation import share_given
 
 
 @given_any(st.integers(1, 40), st.floats(0.05, 0.999), st.integers(0, 1000), st.floats(1e-6, 1e3))

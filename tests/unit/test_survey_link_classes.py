@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 from command import chiplog
 
-from chiplog.survey.link_classes import NOT_IDENTIFIED, LinkClass, Sizes, link_classes
-from chiplog.survey.pair_values import Kind, PairValues
-from chiplog.survey.slowness_model import PairFit, fit_pairs
+from chiplog.machine_survey.link_classes import NOT_IDENTIFIED, LinkClass, Sizes, link_classes
+from chiplog.machine_survey.pair_values import Kind, PairValues
+from chiplog.machine_survey.slowness_model import PairFit, fit_pairs
 
 ROOT = Path(__file__).parents[2]
 QUIET = "sim:L=5us,o=1us,g=2us,G=0.5ns"

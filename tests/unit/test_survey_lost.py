@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from chiplog.survey.lost import launcher_without
+from chiplog.machine_survey.lost import launcher_without
 
 
 def test_srun_is_told_to_leave_nodes_out() -> None:

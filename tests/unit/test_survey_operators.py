@@ -19,9 +19,9 @@ from needs import require_command
 from survey_by_hand import simulated_survey, slowed
 from verdict_by_hand import verdict_of
 
-from chiplog.survey.operators.by_node import drain_lines
-from chiplog.survey.operators.node_check import node_check_text
-from chiplog.survey.operators.prometheus import prometheus_text
+from chiplog.machine_survey.operators.by_node import drain_lines
+from chiplog.machine_survey.operators.node_check import node_check_text
+from chiplog.machine_survey.operators.prometheus import prometheus_text
 
 ROOT = Path(__file__).parents[2]
 SCHEMA = ROOT / "schemas" / "verdict.schema.json"

@@ -13,8 +13,8 @@ from chiplog.dataset.records import record_series
 from chiplog.dataset.sample_lists import parse_record
 from chiplog.dataset.series import Dataset
 from chiplog.errors import CorruptFile, UsageError
-from chiplog.survey.nodes import node_names, refuse_ambiguous
-from chiplog.survey.pair_values import pair_values
+from chiplog.machine_survey.nodes import node_names, refuse_ambiguous
+from chiplog.machine_survey.pair_values import pair_values
 
 HEADER = {"ranks": 4, "hosts": ["n1", "n2", "n3", "n4"]}
 

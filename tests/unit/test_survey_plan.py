@@ -8,10 +8,8 @@ from collections import Counter
 import pytest
 
 from chiplog.errors import CorruptFile, UsageError
-from chiplog.plan.assessment import records_of
-from chiplog.plan.patterns.all_pairs import rounds_of
-from chiplog.survey.job import ranks_of
-from chiplog.survey.plan import (
+from chiplog.machine_survey.job import ranks_of
+from chiplog.machine_survey.plan import (
     ALONE,
     BANDWIDTH,
     LATENCY,
@@ -21,6 +19,8 @@ from chiplog.survey.plan import (
     isolation_requests,
     make_sweep,
 )
+from chiplog.plan.assessment import records_of
+from chiplog.plan.patterns.all_pairs import rounds_of
 
 
 def partner(rank: int, round_: int, ranks: int) -> int | None:

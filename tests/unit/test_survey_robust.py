@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 import pytest
 
-from chiplog.survey.robust import shared_ends
+from chiplog.machine_survey.robust import shared_ends
 
 COMPLETE = np.array(list(itertools.combinations(range(4), 2))).T
 

@@ -7,9 +7,9 @@ from collections import Counter
 
 import pytest
 
+from chiplog.machine_survey.rounds import rounds_by_leaf
+from chiplog.machine_survey.settings import SETTINGS
 from chiplog.plan.patterns.all_pairs import rounds_of
-from chiplog.survey.rounds import rounds_by_leaf
-from chiplog.survey.settings import SETTINGS
 
 SIZES = [
     [8, 8],

@@ -12,14 +12,14 @@ from chiplog.cli.survey_text import survey_text
 from chiplog.dataset.lines import encode_line
 from chiplog.dataset.run_file import read_run
 from chiplog.errors import RunFailed, UsageError
-from chiplog.measure.session import Launch, Session
-from chiplog.measure.time_budget import Limits
+from chiplog.machine_survey.leaves import declared_leaves
+from chiplog.machine_survey.measurement import SurveyConditions, measure_sweep
+from chiplog.machine_survey.plan import SurveyOptions
+from chiplog.machine_survey.result import survey_result
+from chiplog.machine_survey.rounds import rounds_by_leaf
+from chiplog.measurement.session import Launch, Session
+from chiplog.measurement.time_budget import Limits
 from chiplog.plan.request import Request
-from chiplog.survey.leaves import declared_leaves
-from chiplog.survey.measurement import SurveyConditions, measure_sweep
-from chiplog.survey.plan import SurveyOptions
-from chiplog.survey.result import survey_result
-from chiplog.survey.rounds import rounds_by_leaf
 
 HOSTS = ("n1", "n2", "n3", "n4")
 OVER = Limits(0.0, 0.0, 0.0)

@@ -9,17 +9,17 @@ import pytest
 from simulated_survey import QUIET, SimulatedSurvey, SurveyMachine
 
 from chiplog.dataset.series import Dataset
-from chiplog.survey.judge.verdict import SweepVerdict, sweep_verdict
-from chiplog.survey.leaves import infer_leaves
-from chiplog.survey.pair_values import (
+from chiplog.machine_survey.judge.verdict import SweepVerdict, sweep_verdict
+from chiplog.machine_survey.leaves import infer_leaves
+from chiplog.machine_survey.pair_values import (
     Confirmation,
     PairValues,
     cpus_of_ranks,
     evened,
     time_on_one_cpu,
 )
-from chiplog.survey.result import survey_result
-from chiplog.survey.slowness_model import fit_pairs
+from chiplog.machine_survey.result import survey_result
+from chiplog.machine_survey.slowness_model import fit_pairs
 
 NODES = 32
 IN_TURN = np.arange(NODES) % 2

@@ -9,9 +9,9 @@ from survey_by_hand import simulated_survey, slowed
 
 from chiplog.cli.verdict_text import verdict_lines
 from chiplog.dataset.run_file import read_run
-from chiplog.survey.leaves import shared_nodes
-from chiplog.survey.machine_verdict import MachineVerdict, verdict_of_run
-from chiplog.survey.result import survey_result
+from chiplog.machine_survey.leaves import shared_nodes
+from chiplog.machine_survey.machine_verdict import MachineVerdict, verdict_of_run
+from chiplog.machine_survey.result import survey_result
 
 RANKS = 16
 LEAVES = {"sw0": range(8), "sw1": range(8, RANKS)}

@@ -11,9 +11,9 @@ import pytest
 from command import chiplog
 
 from chiplog.dataset.run_file import read_run
-from chiplog.survey import job
-from chiplog.survey.plan import SurveyOptions
-from chiplog.survey.topology import is_under_slurm, topology_of_slurm
+from chiplog.machine_survey import job
+from chiplog.machine_survey.plan import SurveyOptions
+from chiplog.machine_survey.topology import is_under_slurm, topology_of_slurm
 
 TREE = "SwitchName=leaf1 Nodes=n[1-2]\nSwitchName=leaf2 Nodes=n[3-4]\n"
 NODES = ("n1", "n2", "n3", "n4")

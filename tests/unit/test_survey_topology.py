@@ -12,8 +12,13 @@ from hypothesis import strategies as st
 from simulated_survey import SimulatedSurvey, SurveyMachine, SurveyNoise
 
 from chiplog.errors import ChiplogError, CorruptFile, UsageError
-from chiplog.survey.leaves import differences, divided, infer_leaves
-from chiplog.survey.topology import expand_hosts, leaf_numbers, parse_topology, read_topology
+from chiplog.machine_survey.leaves import differences, divided, infer_leaves
+from chiplog.machine_survey.topology import (
+    expand_hosts,
+    leaf_numbers,
+    parse_topology,
+    read_topology,
+)
 
 TREE = """# a comment
 SwitchName=leaf1 Nodes=n[01-04]

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from chiplog.survey.pair_values import PairValues
-from chiplog.survey.rounds import rounds_by_leaf
-from chiplog.survey.slowness_model import PairFit, fit_pairs
-from chiplog.survey.sweep import UplinkFill, uplink_fill
+from chiplog.machine_survey.pair_values import PairValues
+from chiplog.machine_survey.rounds import rounds_by_leaf
+from chiplog.machine_survey.slowness_model import PairFit, fit_pairs
+from chiplog.machine_survey.sweep import UplinkFill, uplink_fill
 
 
 def sweep(leaves: np.ndarray) -> PairFit:

@@ -12,12 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from simulated_survey import QUIET, SimulatedSurvey, SurveyMachine, SurveyNoise
 
-from chiplog.survey.choice import pair_rounds
-from chiplog.survey.judge.evidence import SurveyEvidence
-from chiplog.survey.judge.verdict import SweepVerdict, sweep_verdict
-from chiplog.survey.pair_values import Confirmation, Isolation, PairValues
-from chiplog.survey.slowness_model import PairFit, fit_pairs
-from chiplog.survey.sweep import pair_scores, suspects
+from chiplog.machine_survey.choice import pair_rounds
+from chiplog.machine_survey.judge.evidence import SurveyEvidence
+from chiplog.machine_survey.judge.verdict import SweepVerdict, sweep_verdict
+from chiplog.machine_survey.pair_values import Confirmation, Isolation, PairValues
+from chiplog.machine_survey.slowness_model import PairFit, fit_pairs
+from chiplog.machine_survey.sweep import pair_scores, suspects
 
 SMALL = 16
 UNEASY = replace(QUIET, pair=0.02, node_today=0.012)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from chiplog.measure.progress import ProgressBar, TimeLeft
+from chiplog.measurement.progress import ProgressBar, TimeLeft
 
 
 @pytest.mark.parametrize(
@@ -42,7 +42,7 @@ def test_small_records_say_nothing_of_large_ones() -> None:
 
 
 def test_no_more_time_is_left_than_the_budget_has(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("chiplog.measure.progress.time.monotonic", lambda: 100.0)
+    monkeypatch.setattr("chiplog.measurement.progress.time.monotonic", lambda: 100.0)
     with ProgressBar("shm") as bar:
         bar.expect(30.0, 30.0)
         bar.ends_by(105.0, 0.2)

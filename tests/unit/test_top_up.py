@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 
 from chiplog.dataset.series import Dataset, Series
-from chiplog.measure.followups import TopUp
-from chiplog.measure.precision import imprecise_points, lower_rank
+from chiplog.measurement.followups import TopUp
+from chiplog.measurement.precision import imprecise_points, lower_rank
 from chiplog.plan import PlanOptions
 
 OPTIONS = PlanOptions("tcp", ("flood",), (8, 64, 512), visits=1, budget_seconds=1.0)

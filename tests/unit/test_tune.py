@@ -11,8 +11,8 @@ from json_schemas import validate
 from prediction import fit_of
 
 from chiplog.errors import UsageError
-from chiplog.fit.result import Fit
-from chiplog.predict.n_way import N_WAY
+from chiplog.fitting.result import Fit
+from chiplog.prediction.n_way import N_WAY
 from chiplog.tune.choice import Choice, Tuning, tuning_to_json
 from chiplog.tune.choose import choose
 from chiplog.tune.formats import (

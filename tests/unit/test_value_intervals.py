@@ -13,10 +13,10 @@ from run_files import example_header, example_record, example_series
 
 from chiplog.dataset.run_file import read_run, write_run
 from chiplog.dataset.series import Dataset, Series
-from chiplog.fit.fitting import fit
-from chiplog.fit.quantities.measured import MeasuredSeries
-from chiplog.fit.quantities.over_sizes import half_round_trip, train_gap
-from chiplog.fit.quantities.value_intervals import (
+from chiplog.fitting.fit import fit
+from chiplog.fitting.quantities.measured import MeasuredSeries
+from chiplog.fitting.quantities.over_sizes import half_round_trip, train_gap
+from chiplog.fitting.quantities.value_intervals import (
     FEWEST_SAMPLES,
     order_statistics,
     value_intervals,

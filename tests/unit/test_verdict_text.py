@@ -6,9 +6,9 @@ import math
 from collections.abc import Sequence
 
 from chiplog.cli.verdict_text import verdict_lines
-from chiplog.survey.findings import Finding
-from chiplog.survey.judge.verdict import SweepVerdict
-from chiplog.survey.machine_verdict import MachineVerdict
+from chiplog.machine_survey.findings import Finding
+from chiplog.machine_survey.judge.verdict import SweepVerdict
+from chiplog.machine_survey.machine_verdict import MachineVerdict
 
 DOUBT = "it is slow in both measurements, but not beyond doubt"
 

@@ -14,9 +14,9 @@ from chiplog.api.fitted_plot import draw, fitted_lines
 from chiplog.api.predicted import Predicted, predict_of
 from chiplog.api.tables import Rows
 from chiplog.errors import UsageError
-from chiplog.fit.model_file import write_model
-from chiplog.fit.result import Fit, Parameter, Segment
-from chiplog.fit.verdict import rejection, require_usable
+from chiplog.fitting.model_file import write_model
+from chiplog.fitting.result import Fit, Parameter, Segment
+from chiplog.fitting.verdict import rejection, require_usable
 from chiplog.models.registry import find_model
 from chiplog.optional import needed
 from chiplog.report.names import model_name

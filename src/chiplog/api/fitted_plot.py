@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from chiplog.api.predicted import Predicted, predict_of
 from chiplog.errors import UsageError
-from chiplog.fit.result import Curve, Fit
+from chiplog.fitting.result import Curve, Fit
 from chiplog.models.protocol import sends_of
-from chiplog.predict.patterns import CURVES, POSTS, ROUND_TRIPS
+from chiplog.prediction.patterns import CURVES, POSTS, ROUND_TRIPS
 from chiplog.report.format import message_size
 from chiplog.report.names import model_name
 

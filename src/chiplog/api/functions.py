@@ -15,16 +15,16 @@ from chiplog.errors import UsageError
 if TYPE_CHECKING:
     from chiplog.api.fitted import FittedModel
     from chiplog.api.tables import Results
-    from chiplog.bench.result import Bench
-    from chiplog.changes.result import ChangesResult
-    from chiplog.compare.result import ModelRow, RunRow
+    from chiplog.benchmarking.result import Bench
+    from chiplog.comparison.result import ModelRow, RunRow
     from chiplog.dataset.series import Dataset
-    from chiplog.fit.result import Fit
-    from chiplog.history.result import HistoryResult
+    from chiplog.fitting.result import Fit
     from chiplog.jobs.measure_to_report import RunResult
-    from chiplog.predict.result import Prediction
-    from chiplog.simulate.simulation import Simulation
-    from chiplog.survey.result import SurveyResult
+    from chiplog.machine_survey.result import SurveyResult
+    from chiplog.prediction.result import Prediction
+    from chiplog.protocol_changes.result import ChangesResult
+    from chiplog.run_history.result import HistoryResult
+    from chiplog.simulation.simulate import Simulation
 
 File = str | os.PathLike[str]
 
@@ -62,7 +62,7 @@ def measure(
     UsageError names the argument that can't be met; RunFailed where a rank is lost.
     """
     from chiplog.jobs.measure import measure as measure_target
-    from chiplog.measure.start import Start
+    from chiplog.measurement.start import Start
     from chiplog.plan import PlanOptions, parse_patterns, parse_sizes
     from chiplog.plan.plan import DEFAULT_VISITS
 
@@ -101,11 +101,11 @@ def fit(
 ) -> FittedModel:
     """One model fitted to a run; see `chiplog list models`. UsageError where the run can't tell the model.
 
-    Where a run holds several operations or placements, the fit is that of the first; `chiplog.fit.fitting.fit` gives
+    Where a run holds several operations or placements, the fit is that of the first; `chiplog.fitting.fit.fit` gives
     all.
     """
     from chiplog.api.fitted import FittedModel
-    from chiplog.fit.fitting import fit as fit_models
+    from chiplog.fitting.fit import fit as fit_models
 
     fits = fit_models(_dataset(run), (model,), method=method, statistic=statistic, seed=seed)
     return FittedModel(fits[0])
@@ -114,7 +114,7 @@ def fit(
 @for_python
 def changes(run: File | Dataset) -> ChangesResult:
     """The protocol changes of every series of a run, and their consensus."""
-    from chiplog.changes.find import find_changes
+    from chiplog.protocol_changes.find import find_changes
 
     return find_changes(_dataset(run))
 
@@ -132,11 +132,11 @@ def compare(
     The last of the ratios is that of the whole.
     """
     from chiplog.api.tables import Results, columns_of
-    from chiplog.compare.result import model_row_to_json, run_row_to_json
+    from chiplog.comparison.result import model_row_to_json, run_row_to_json
 
     if other is None:
-        from chiplog.compare.best import best_rows
-        from chiplog.compare.models import compare_models
+        from chiplog.comparison.best import best_rows
+        from chiplog.comparison.models import compare_models
 
         names = models.split(",") if isinstance(models, str) else models
         judged = compare_models(_dataset(run), names, statistic=statistic)
@@ -145,7 +145,7 @@ def compare(
         return Results(judged, columns_of("model", *errors, "parameters", "best", of=row))
     if models is not None:
         raise UsageError("models: are compared on one run; leave out the other one.")
-    from chiplog.compare.runs import compare_runs
+    from chiplog.comparison.runs import compare_runs
 
     ratios = compare_runs(_dataset(run), _dataset(other), statistic=statistic)
     shown = ("pattern", "message_bytes", "ratio", "low", "high", "verdict", "reason")
@@ -175,7 +175,7 @@ def predict(
 
     from chiplog.api.tables import Results, columns_of
     from chiplog.collectives.algorithm import Task
-    from chiplog.predict.prediction import predict as predict_all
+    from chiplog.prediction.predict import predict as predict_all
 
     task = Task(ranks, message_bytes, peers=peers or Task.peers)
     predictions = predict_all(
@@ -213,9 +213,9 @@ def simulate(
 def bench(operation: str, **options: Any) -> Bench:
     """How long a collective operation of an MPI really takes.
 
-    The options are those of `chiplog.bench.benchmark.bench`.
+    The options are those of `chiplog.benchmarking.benchmark.bench`.
     """
-    from chiplog.bench.benchmark import bench as bench_operation
+    from chiplog.benchmarking.benchmark import bench as bench_operation
 
     return bench_operation(operation, **options)
 
@@ -234,10 +234,10 @@ def survey(
     resume: bool = False,
 ) -> SurveyResult:
     """Latency and bandwidth between every two nodes, and who is slow beyond doubt."""
-    from chiplog.measure.start import transport_of
-    from chiplog.survey.job import SurveyStart, ranks_to_plan
-    from chiplog.survey.job import survey as survey_target
-    from chiplog.survey.plan import SurveyOptions
+    from chiplog.machine_survey.job import SurveyStart, ranks_to_plan
+    from chiplog.machine_survey.job import survey as survey_target
+    from chiplog.machine_survey.plan import SurveyOptions
+    from chiplog.measurement.start import transport_of
 
     options = SurveyOptions(
         transport_of(target),
@@ -269,7 +269,7 @@ def history(
     node, the pair, the class, the target or any run, or a package is missing; CorruptFile where no file can be read,
     while single broken files are in `unread`.
     """
-    from chiplog.history.result import judge_history
+    from chiplog.run_history.result import judge_history
 
     return judge_history(
         os.fspath(folder),
@@ -304,7 +304,7 @@ def _dataset(given: File | Dataset) -> Dataset:
 
 def _fits(given: File | FittedModel | Sequence[FittedModel]) -> tuple[Fit, ...]:
     if isinstance(given, str | os.PathLike):
-        from chiplog.fit.model_file import read_model
+        from chiplog.fitting.model_file import read_model
 
         return read_model(given)
     from chiplog.api.fitted import FittedModel

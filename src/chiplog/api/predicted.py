@@ -10,12 +10,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from chiplog.api.tables import Rows
 from chiplog.errors import UsageError
-from chiplog.fit.predictions.predictor import HALF_ROUND_TRIP, predictor
-from chiplog.fit.result import Fit
+from chiplog.fitting.predictions.predictor import HALF_ROUND_TRIP, predictor
+from chiplog.fitting.result import Fit
 from chiplog.models.protocol import Model, Points, points
 from chiplog.models.registry import load_model
-from chiplog.predict.network import is_beyond_sizes
-from chiplog.predict.patterns import PAIRS, POSTS, ROUND_TRIPS, pattern_times
+from chiplog.prediction.network import is_beyond_sizes
+from chiplog.prediction.patterns import PAIRS, POSTS, ROUND_TRIPS, pattern_times
 
 QUANTITIES = {"round_trip": ROUND_TRIPS, "o_s": POSTS}
 """What is predicted over peers, and the pattern that measures it."""

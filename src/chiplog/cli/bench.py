@@ -61,9 +61,9 @@ def bench(
     json_file: JsonOption = None,
 ) -> None:
     """Time an MPI collective operation: from a common start until the last rank is out; two older ways beside it."""
-    from chiplog.bench.benchmark import BenchOptions
-    from chiplog.bench.benchmark import bench as measure
-    from chiplog.bench.result import bench_to_json
+    from chiplog.benchmarking.benchmark import BenchOptions
+    from chiplog.benchmarking.benchmark import bench as measure
+    from chiplog.benchmarking.result import bench_to_json
     from chiplog.cli.bench_table import print_bench
 
     tuning = start.library

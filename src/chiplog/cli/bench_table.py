@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rich.table import Table
 
-from chiplog.bench.result import Bench
+from chiplog.benchmarking.result import Bench
 from chiplog.cli.output import say
 from chiplog.cli.screen import Screen
 from chiplog.report import format

@@ -10,8 +10,8 @@ from chiplog.cli.options import JsonOption, RunArgument, TargetOption
 from chiplog.cli.output import say, write_json
 
 if TYPE_CHECKING:
-    from chiplog.changes.result import ChangesResult
     from chiplog.dataset.series import Dataset
+    from chiplog.protocol_changes.result import ChangesResult
 
 
 def changes(
@@ -23,9 +23,9 @@ def changes(
     ] = False,
 ) -> None:
     """Find the protocol changes of a run: the consensus of all its series."""
-    from chiplog.changes.result import changes_to_json
     from chiplog.dataset.parts import by_part, part_or_target
     from chiplog.dataset.run_file import read_run
+    from chiplog.protocol_changes.result import changes_to_json
 
     dataset = part_or_target(read_run(run), target)
     if json_file:
@@ -41,6 +41,6 @@ def changes(
 
 def _by_way(dataset: Dataset) -> dict[tuple[str, str], ChangesResult]:
     """The changes of each operation and posting."""
-    from chiplog.changes.find import find_changes
+    from chiplog.protocol_changes.find import find_changes
 
     return {way: find_changes(part) for way, part in dataset.by_way().items()}

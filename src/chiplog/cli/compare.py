@@ -15,7 +15,7 @@ from chiplog.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from chiplog.compare.result import ModelRow, ModelRows, RunRow
+    from chiplog.comparison.result import ModelRow, ModelRows, RunRow
     from chiplog.dataset.series import Dataset
 
 
@@ -68,9 +68,9 @@ def compare(
     json_file: JsonOption = None,
 ) -> None:
     """Compare models on points they were not fitted to, or two runs of the same measurement."""
-    from chiplog.compare.best import best_rows
-    from chiplog.compare.result import comparison_to_json
-    from chiplog.fit.request import left_out_lines
+    from chiplog.comparison.best import best_rows
+    from chiplog.comparison.result import comparison_to_json
+    from chiplog.fitting.request import left_out_lines
 
     judged, rows = _compared(runs, judging, fail_on, target)
     if json_file:
@@ -82,8 +82,8 @@ def compare(
     for line in left_out_lines(judged.left_out):
         note(line)
     if fail_on is not None:
-        from chiplog.compare.result import RunRow
-        from chiplog.compare.threshold import check_threshold
+        from chiplog.comparison.result import RunRow
+        from chiplog.comparison.threshold import check_threshold
 
         check_threshold([row for row in rows if isinstance(row, RunRow)], fail_on)
 
@@ -95,7 +95,7 @@ def _compared(
 
     UsageError where an option belongs to the other form of the command.
     """
-    from chiplog.compare.result import ModelRows
+    from chiplog.comparison.result import ModelRows
     from chiplog.dataset.parts import one_part
     from chiplog.dataset.run_file import read_run
 
@@ -108,7 +108,7 @@ def _compared(
 
 
 def _models(dataset: Dataset, judging: JudgingOptions) -> ModelRows:
-    from chiplog.compare.models import judge_models, nothing_to_compare
+    from chiplog.comparison.models import judge_models, nothing_to_compare
 
     if judging.hold_out is not None and judging.folds is not None:
         raise UsageError("--hold-out and --folds exclude each other; give one of them.")
@@ -123,8 +123,8 @@ def _models(dataset: Dataset, judging: JudgingOptions) -> ModelRows:
 
 
 def _runs(run: Path, other: Path, fail_on: str | None, target: str | None) -> Sequence[RunRow]:
-    from chiplog.compare.runs import compare_runs
-    from chiplog.compare.threshold import parse_threshold
+    from chiplog.comparison.runs import compare_runs
+    from chiplog.comparison.threshold import parse_threshold
     from chiplog.dataset.run_file import read_run
 
     if fail_on is not None:

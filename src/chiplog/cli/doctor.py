@@ -8,7 +8,7 @@ from chiplog.cli.output import say, write_json
 
 def doctor(json_file: JsonOption = None) -> None:
     """Say what is usable here, what makes numbers noisy, and what to do about it."""
-    from chiplog.measure.doctor import examine, facts_to_json
+    from chiplog.measurement.doctor import examine, facts_to_json
 
     facts = examine()
     if json_file:

@@ -15,7 +15,7 @@ from chiplog.output_file import is_standard_output
 
 if TYPE_CHECKING:
     from chiplog.dataset.series import Dataset
-    from chiplog.fit.result import Fit
+    from chiplog.fitting.result import Fit
 
 
 @dataclass(frozen=True)
@@ -49,8 +49,8 @@ def fit(
     """Fit models to a run: parameters with intervals, protocol changes, errors."""
     from chiplog.dataset.parts import part_or_target
     from chiplog.dataset.run_file import read_run
-    from chiplog.fit.fitting import fit_all
-    from chiplog.fit.request import FitRequest, left_out_lines
+    from chiplog.fitting.fit import fit_all
+    from chiplog.fitting.request import FitRequest, left_out_lines
 
     dataset = part_or_target(read_run(run), target)
     models = names(fitting.model, "--model")
@@ -62,11 +62,11 @@ def fit(
     if not fits:
         raise _nothing_fitted(dataset, fitting.model, run)
     if out is not None:
-        from chiplog.fit.model_file import write_model
+        from chiplog.fitting.model_file import write_model
 
         write_model(out, fits)
     if json_file:
-        from chiplog.fit.model_file import fits_to_json
+        from chiplog.fitting.model_file import fits_to_json
 
         write_json(json_file, fits_to_json(fits))
     elif not is_standard_output(out):
@@ -86,8 +86,8 @@ def _show(fits: tuple[Fit, ...], dataset: Dataset, run: Path, *, details: bool) 
 
 def _nothing_fitted(dataset: Dataset, model: str, run: Path) -> UsageError:
     """An error that says which models can be fitted instead."""
-    from chiplog.fit.fitting import fit_all, models_for
-    from chiplog.fit.request import FitRequest
+    from chiplog.fitting.fit import fit_all, models_for
+    from chiplog.fitting.request import FitRequest
 
     suited = fit_all(dataset, FitRequest(models_for(dataset), replicates=2)).fits
     others = ", ".join(dict.fromkeys(suited_fit.model for suited_fit in suited))

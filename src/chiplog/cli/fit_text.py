@@ -8,10 +8,10 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from chiplog.dataset.operations import NORMAL, operation_text
-from chiplog.fit.estimates.freedom import NO_INTERVAL
-from chiplog.fit.quantities.by_method import ONE_TO_MANY
-from chiplog.fit.result import Fit, Parameter, Segment
-from chiplog.fit.verdict import cause_text, rejection
+from chiplog.fitting.estimates.freedom import NO_INTERVAL
+from chiplog.fitting.quantities.by_method import ONE_TO_MANY
+from chiplog.fitting.result import Fit, Parameter, Segment
+from chiplog.fitting.verdict import cause_text, rejection
 from chiplog.report import format
 from chiplog.report.names import (
     METHODS,

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from chiplog.measure.progress import ProgressBar
+from chiplog.measurement.progress import ProgressBar
 from chiplog.plan.units import format_bytes
 
 if TYPE_CHECKING:

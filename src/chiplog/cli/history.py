@@ -51,7 +51,7 @@ def history(
 ) -> None:
     """Say which nodes changed, or whether a pair or a class of links did, since when and by how much."""
     from chiplog.cli.history_text import history_text
-    from chiplog.history.result import judge_history
+    from chiplog.run_history.result import judge_history
 
     result = judge_history(folder, **asdict(question))
     if json_file:

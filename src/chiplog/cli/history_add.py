@@ -22,6 +22,6 @@ def history_add(
     ] = None,
 ) -> None:
     """Add a finished survey to a history: one file of its own, which never changes again."""
-    from chiplog.history.write import add_survey
+    from chiplog.run_history.write import add_survey
 
     note(f"added as {add_survey(run, folder, time=time)}.")

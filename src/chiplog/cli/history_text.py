@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from chiplog.history.result import HistoryResult, HistoryRow
+    from chiplog.run_history.result import HistoryResult, HistoryRow
 
 MOST_DIFFERENCES = 3
 

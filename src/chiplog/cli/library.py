@@ -28,6 +28,6 @@ def build(
     jobs: Annotated[int | None, typer.Option(help="Compilers at a time.")] = None,
 ) -> None:
     """Build the barrier library and print its path; nothing to do where it is in the cache."""
-    from chiplog.measure.library import build_library
+    from chiplog.measurement.library import build_library
 
     say(str(build_library(mpi, jobs=jobs, progress=note_build).path))

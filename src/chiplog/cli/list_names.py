@@ -32,7 +32,7 @@ def _models() -> Mapping[str, str]:
 
 def _transports() -> Mapping[str, str]:
     """With the operations and ways of posting that each has."""
-    from chiplog.measure.known_transports import known_transports
+    from chiplog.measurement.known_transports import known_transports
 
     return {transport.name: transport.sentence for transport in known_transports()}
 
@@ -48,8 +48,8 @@ def _operations() -> Mapping[str, str]:
     from chiplog.collectives.registry import MODULES, algorithms
     from chiplog.collectives.registry import OPERATIONS as COLLECTIVE
     from chiplog.dataset.operations import OPERATIONS, POSTINGS, UNKNOWN_WAYS
-    from chiplog.predict import to_many
-    from chiplog.predict.prediction import models_of
+    from chiplog.prediction import to_many
+    from chiplog.prediction.predict import models_of
 
     ways = {
         operation: f"{COLLECTIVE[operation]}: {', '.join(algorithms(operation))}; "
@@ -113,7 +113,7 @@ TABLES: Mapping[str, Callable[[], Mapping[str, str]]] = {
 
 
 def _transport_members() -> dict[str, dict[str, list[str]]]:
-    from chiplog.measure.known_transports import known_transports
+    from chiplog.measurement.known_transports import known_transports
 
     return {
         transport.name: {

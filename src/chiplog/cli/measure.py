@@ -16,7 +16,7 @@ from chiplog.cli.output import note, say, write_json
 from chiplog.errors import UsageError
 
 if TYPE_CHECKING:
-    from chiplog.measure.measuring import MeasuredRun
+    from chiplog.measurement.measuring import MeasuredRun
     from chiplog.plan import PlanOptions
 
 SHOWING_SECONDS = 1.0
@@ -171,8 +171,8 @@ def _measure(
     from chiplog.cli.growing_table import GrowingTable
     from chiplog.jobs.measure import budget_limits
     from chiplog.jobs.measure import measure as measure_target
-    from chiplog.measure.start import Start
-    from chiplog.measure.time_budget import process_start
+    from chiplog.measurement.start import Start
+    from chiplog.measurement.time_budget import process_start
 
     limits = budget_limits(target, options.budget_seconds, process_start())
     measured = measure_target(
@@ -195,7 +195,7 @@ def _measure(
 
 def _show(measured: MeasuredRun, out: Path, stop: float) -> None:
     """Prints the tables, where there is time for them until `stop`, a time of `time.monotonic`."""
-    from chiplog.measure.time_budget import OutOfTime, deadline
+    from chiplog.measurement.time_budget import OutOfTime, deadline
 
     try:
         with deadline(stop if time.monotonic() + SHOWING_SECONDS <= stop else 0.0):

@@ -21,7 +21,7 @@ from chiplog.cli.output import note, write_json
 
 if TYPE_CHECKING:
     from chiplog.collectives.algorithm import Task
-    from chiplog.predict.result import Prediction
+    from chiplog.prediction.result import Prediction
 
 
 @dataclass(frozen=True)
@@ -53,10 +53,10 @@ def predict(
     results: ModelResults,
 ) -> None:
     """Say how long a collective operation takes, by each algorithm, fastest first, with intervals and a lower bound."""
-    from chiplog.fit.model_file import read_model
-    from chiplog.fit.origin import of_target
-    from chiplog.predict.prediction import predict as predict_rows
-    from chiplog.predict.result import predictions_to_json
+    from chiplog.fitting.model_file import read_model
+    from chiplog.fitting.origin import of_target
+    from chiplog.prediction.predict import predict as predict_rows
+    from chiplog.prediction.result import predictions_to_json
 
     asked = _task(operation, task)
     fits = of_target(read_model(model_file), results.target, str(model_file))
@@ -99,7 +99,7 @@ def _task(operation: str, options: TaskOptions) -> Task:
 
 def _write_report(ask: Callable[[Task], tuple[Prediction, ...]], asked: Task, path: Path) -> None:
     from chiplog.jobs.prediction_page import prediction_page
-    from chiplog.predict.over_ranks import predict_over_ranks
+    from chiplog.prediction.over_ranks import predict_over_ranks
     from chiplog.report.write import write_document
 
     write_document(prediction_page(predict_over_ranks(ask, asked)), path)
@@ -109,7 +109,7 @@ def _write_report(ask: Callable[[Task], tuple[Prediction, ...]], asked: Task, pa
 def _ranks(ranks: int | None, operation: str, peers: int | None) -> int:
     """The number of ranks that is meant; UsageError where nothing says it."""
     from chiplog.errors import UsageError
-    from chiplog.predict.to_many import OPERATION
+    from chiplog.prediction.to_many import OPERATION
 
     if ranks is not None:
         return ranks

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from chiplog.cli.output import note, rejected_text, say
-from chiplog.predict.result import LOWER_BOUND, Prediction
+from chiplog.prediction.result import LOWER_BOUND, Prediction
 from chiplog.report import format
 
 

@@ -28,8 +28,8 @@ def build(
     jobs: Annotated[int | None, typer.Option(help="Compilers at a time.")] = None,
 ) -> None:
     """Build the probe with an MPI; nothing to do where it is in the cache."""
-    from chiplog.measure.mpi_at_hand import find_mpi
-    from chiplog.measure.probes import build_probe
+    from chiplog.measurement.mpi_at_hand import find_mpi
+    from chiplog.measurement.probes import build_probe
 
     chosen = find_mpi(None, mpi, None)
     note(f"the MPI is {chosen}, by {chosen.mpicxx}.")
@@ -40,8 +40,8 @@ def build(
 def list_built(json_file: JsonOption = None) -> None:
     """List the base probe, the built ones, and the MPIs to build with."""
     from chiplog.errors import RunFailed
-    from chiplog.measure.mpis import find_mpis
-    from chiplog.measure.probes import base_probe, list_probes
+    from chiplog.measurement.mpis import find_mpis
+    from chiplog.measurement.probes import base_probe, list_probes
 
     try:
         base = str(base_probe())

@@ -34,7 +34,7 @@ def report(
     ] = None,
 ) -> None:
     """Write a report on run files and model files, or the page of a survey."""
-    from chiplog.survey.page.page import is_survey
+    from chiplog.machine_survey.page.page import is_survey
 
     command = ("chiplog", *sys.argv[1:])
     left_out: Sequence[ChiplogError]
@@ -59,9 +59,9 @@ def _survey(
     command: tuple[str, ...],
 ) -> list[ChiplogError]:
     """Writes the page, and returns what was left out of the history."""
+    from chiplog.machine_survey.page import survey_page
+    from chiplog.machine_survey.page.page import page_of_file
     from chiplog.report.write import check_suffix, write_document
-    from chiplog.survey.page import survey_page
-    from chiplog.survey.page.page import page_of_file
 
     check_suffix(out)
     if len(files) > 1:
@@ -71,7 +71,7 @@ def _survey(
     if history is not None:
         from dataclasses import replace
 
-        from chiplog.history.months import months_of
+        from chiplog.run_history.months import months_of
 
         months, unread = months_of(history, page.result.target)
         page = replace(page, months=months)

@@ -55,7 +55,7 @@ def run(
     """Measure this machine, fit every model, compare them and write a report."""
     from chiplog.jobs.measure_to_report import RunRequest
     from chiplog.jobs.measure_to_report import run as run_all
-    from chiplog.measure.time_budget import process_start
+    from chiplog.measurement.time_budget import process_start
 
     command = ("chiplog", *sys.argv[1:])
     result = run_all(

@@ -17,8 +17,8 @@ from chiplog.output_file import is_standard_output
 if TYPE_CHECKING:
     from chiplog.jobs.simulated_model import FittedParameters
     from chiplog.schedule import Schedule
-    from chiplog.simulate import Conditions, LogGOPS, Noise, PairClasses, Simulation
-    from chiplog.simulate.result import Range
+    from chiplog.simulation import Conditions, LogGOPS, Noise, PairClasses, Simulation
+    from chiplog.simulation.result import Range
 
 MOST_RANKS_SHOWN = 16
 
@@ -51,7 +51,7 @@ class ParameterOptions:
     @property
     def largest_eager_bytes(self) -> int:
         """S, or what stands for no limit."""
-        from chiplog.simulate.parameters import NO_LIMIT_BYTES
+        from chiplog.simulation.parameters import NO_LIMIT_BYTES
 
         return NO_LIMIT_BYTES if self.S is None else self.S
 
@@ -88,7 +88,7 @@ def simulate(
 ) -> None:
     """Say when each rank of a schedule is done, under LogGOPS."""
     from chiplog.schedule.goal import read_goal
-    from chiplog.simulate.result import simulation_to_json
+    from chiplog.simulation.result import simulation_to_json
 
     schedule = read_goal(file)
     conditions = _conditions(machine, _pair_classes(schedule, given))
@@ -116,7 +116,7 @@ def simulate(
 
 
 def _conditions(machine: MachineOptions, pairs: PairClasses | None) -> Conditions:
-    from chiplog.simulate import Conditions
+    from chiplog.simulation import Conditions
 
     return Conditions(
         noise=_noise(machine),
@@ -128,8 +128,8 @@ def _conditions(machine: MachineOptions, pairs: PairClasses | None) -> Condition
 
 
 def _noise(machine: MachineOptions) -> Noise:
-    from chiplog.simulate import Noise
-    from chiplog.simulate.noise_text import parse_noise, read_detours
+    from chiplog.simulation import Noise
+    from chiplog.simulation.noise_text import parse_noise, read_detours
 
     seed, trace = machine.noise_seed, machine.noise_trace
     seed_within("--noise-seed", seed)
@@ -163,8 +163,8 @@ def _simulated(
     schedule: Schedule, given: ParameterOptions, conditions: Conditions, *, wants_trace: bool
 ) -> Simulation:
     """With the parameters of the options, or of the file by pair."""
-    from chiplog.simulate import LogGOPS
-    from chiplog.simulate import simulate as run
+    from chiplog.simulation import LogGOPS
+    from chiplog.simulation import simulate as run
 
     parameters = (
         _parameters(given)
@@ -176,7 +176,7 @@ def _simulated(
 
 def _parameters(given: ParameterOptions) -> LogGOPS:
     """From the options; UsageError where some are missing."""
-    from chiplog.simulate.parameters import LogGOPS
+    from chiplog.simulation.parameters import LogGOPS
 
     missing = [f"--{name}" for name in ("L", "o", "g", "G") if name not in given.times]
     if missing:
@@ -188,7 +188,7 @@ def _parameters(given: ParameterOptions) -> LogGOPS:
 
 def _cautions(fitted: FittedParameters, schedule: Schedule) -> tuple[str | None, str | None]:
     """How far the schedule is beyond what was measured, and why the fit is rejected; both are said, too."""
-    from chiplog.fit.verdict import rejection
+    from chiplog.fitting.verdict import rejection
 
     beyond, rejected = fitted.beyond(schedule), rejection(fitted.fit)
     if beyond is not None:
@@ -200,7 +200,7 @@ def _cautions(fitted: FittedParameters, schedule: Schedule) -> tuple[str | None,
 
 def _write_trace(schedule: Schedule, simulation: Simulation, path: Path) -> None:
     from chiplog.output_file import replacing
-    from chiplog.simulate.chrome_trace import write_chrome_trace
+    from chiplog.simulation.chrome_trace import write_chrome_trace
 
     with replacing(path) as file:
         write_chrome_trace(schedule, simulation, file)
@@ -216,7 +216,7 @@ def _write_report(schedule: Schedule, simulation: Simulation, title: str, path: 
 
 
 def _print(simulation: Simulation, time_range: Range | None) -> None:
-    from chiplog.simulate.result import nanoseconds
+    from chiplog.simulation.result import nanoseconds
 
     finish = nanoseconds(simulation.finish_ps)
     interval = ""

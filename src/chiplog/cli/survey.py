@@ -23,9 +23,9 @@ from chiplog.counts import seconds_within
 from chiplog.errors import RunFailed
 
 if TYPE_CHECKING:
-    from chiplog.survey.job import SurveyStart
-    from chiplog.survey.plan import SurveyOptions
-    from chiplog.survey.result import SurveyResult
+    from chiplog.machine_survey.job import SurveyStart
+    from chiplog.machine_survey.plan import SurveyOptions
+    from chiplog.machine_survey.result import SurveyResult
 
 
 @dataclass(frozen=True)
@@ -108,7 +108,7 @@ def survey(
     run: SurveyRunOptions,
 ) -> None:
     """Measure latency and bandwidth between every two nodes of a machine, in rounds of disjoint pairs."""
-    from chiplog.survey.job import survey as survey_target
+    from chiplog.machine_survey.job import survey as survey_target
 
     if meeting.budget is not None:
         seconds_within("--budget", meeting.budget)
@@ -143,10 +143,10 @@ def _show(result: SurveyResult, json_file: str | None, launcher: str | None) -> 
 
 
 def _survey_options(target: str, nodes: NodeOptions, sweep: SweepOptions) -> SurveyOptions:
-    from chiplog.measure.start import transport_of
+    from chiplog.machine_survey.job import ranks_to_plan
+    from chiplog.machine_survey.plan import SurveyOptions
+    from chiplog.measurement.start import transport_of
     from chiplog.plan.units import parse_bytes
-    from chiplog.survey.job import ranks_to_plan
-    from chiplog.survey.plan import SurveyOptions
 
     return SurveyOptions(
         latency_bytes=parse_bytes(sweep.latency_bytes, "--latency-bytes"),
@@ -161,7 +161,7 @@ def _survey_options(target: str, nodes: NodeOptions, sweep: SweepOptions) -> Sur
 
 
 def _start(nodes: NodeOptions, meeting: MeetingOptions) -> SurveyStart:
-    from chiplog.survey.job import SurveyStart
+    from chiplog.machine_survey.job import SurveyStart
 
     return SurveyStart(
         nodes.launcher,
@@ -175,7 +175,7 @@ def _start(nodes: NodeOptions, meeting: MeetingOptions) -> SurveyStart:
 
 def _show_plan(target: str, options: SurveyOptions, json_file: str | None) -> None:
     from chiplog.cli.survey_text import sweep_text
-    from chiplog.survey.plan import make_sweep
+    from chiplog.machine_survey.plan import make_sweep
 
     sweep = make_sweep(options)
     if json_file:

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 
 from chiplog.cli.output import wrapped
 from chiplog.cli.verdict_text import verdict_lines
+from chiplog.machine_survey.settings import SETTINGS
 from chiplog.plan.units import format_bytes
-from chiplog.survey.settings import SETTINGS
 
 if TYPE_CHECKING:
-    from chiplog.survey.link_classes import LinkClass, LinkParameter
-    from chiplog.survey.lost import LostNode
-    from chiplog.survey.plan import Sweep
-    from chiplog.survey.result import PairValue, Spread, SurveyResult
-    from chiplog.survey.sweep import UplinkFill
+    from chiplog.machine_survey.link_classes import LinkClass, LinkParameter
+    from chiplog.machine_survey.lost import LostNode
+    from chiplog.machine_survey.plan import Sweep
+    from chiplog.machine_survey.result import PairValue, Spread, SurveyResult
+    from chiplog.machine_survey.sweep import UplinkFill
 
 MOST_NAMES = 4
 LEAST_SPREAD = 0.005

@@ -12,7 +12,7 @@ from chiplog.errors import UsageError
 from chiplog.output_file import is_standard_output, write_text
 
 if TYPE_CHECKING:
-    from chiplog.survey.operators.by_node import SurveyVerdict
+    from chiplog.machine_survey.operators.by_node import SurveyVerdict
 
 FORMATS = ("prometheus", "nhc")
 
@@ -34,8 +34,8 @@ def survey_verdict(
 ) -> None:
     """Say which nodes of a survey are slow, for what operators run; print the lines that drain them."""
     from chiplog.dataset.run_file import read_run
-    from chiplog.survey.job import run_file_of
-    from chiplog.survey.operators.by_node import drain_lines, verdict_by_node
+    from chiplog.machine_survey.job import run_file_of
+    from chiplog.machine_survey.operators.by_node import drain_lines, verdict_by_node
 
     if to is not None and to not in FORMATS:
         raise UsageError(f"--to: '{to}' is not known; it accepts {' or '.join(FORMATS)}.")
@@ -49,8 +49,8 @@ def survey_verdict(
 
 
 def _text(to: str, verdict: SurveyVerdict) -> str:
-    from chiplog.survey.operators.node_check import node_check_text
-    from chiplog.survey.operators.prometheus import prometheus_text
+    from chiplog.machine_survey.operators.node_check import node_check_text
+    from chiplog.machine_survey.operators.prometheus import prometheus_text
 
     return prometheus_text(verdict) if to == "prometheus" else node_check_text(verdict)
 

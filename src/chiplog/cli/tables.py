@@ -8,16 +8,16 @@ from pathlib import Path
 
 from rich.table import Table
 
-from chiplog.changes.change import Change
-from chiplog.changes.result import ChangesResult
 from chiplog.cli.output import say, wrapped
 from chiplog.cli.screen import Screen
-from chiplog.compare.best import best_rows
-from chiplog.compare.result import IN_SAMPLE, ModelRow, RunRow
+from chiplog.comparison.best import best_rows
+from chiplog.comparison.result import IN_SAMPLE, ModelRow, RunRow
 from chiplog.dataset.operations import NORMAL, operation_text
 from chiplog.dataset.series import Dataset
-from chiplog.fit.result import Fit
+from chiplog.fitting.result import Fit
 from chiplog.jobs.report import report_input
+from chiplog.protocol_changes.change import Change
+from chiplog.protocol_changes.result import ChangesResult
 from chiplog.report import format
 from chiplog.report.input import TargetReport
 from chiplog.report.terminal import print_report

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from chiplog.survey.settings import SETTINGS
+from chiplog.machine_survey.settings import SETTINGS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from chiplog.survey.findings import Finding, HostKind
-    from chiplog.survey.judge.verdict import SweepVerdict
-    from chiplog.survey.machine_verdict import MachineVerdict
+    from chiplog.machine_survey.findings import Finding, HostKind
+    from chiplog.machine_survey.judge.verdict import SweepVerdict
+    from chiplog.machine_survey.machine_verdict import MachineVerdict
 
 MOST = 5
 _ARTICLE = {"node": "a ", "uplink": "an ", "pair": "a ", "cpu": "a ", "memory": ""}
@@ -86,7 +86,7 @@ def _more(count: int) -> list[str]:
 
 
 def _sentence(finding: Finding) -> str:
-    from chiplog.survey.findings import figure_text, who
+    from chiplog.machine_survey.findings import figure_text, who
 
     return f"{who(finding)}: {figure_text(finding)}"
 

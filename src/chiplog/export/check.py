@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from chiplog.errors import UsageError
 from chiplog.export.pieces import HOLDS, TRAIN, ExportPiece, MeasuredSize, measured_sizes, prtt
-from chiplog.fit.result import Fit
+from chiplog.fitting.result import Fit
 
 MOST_NAMED = 6
 

@@ -8,9 +8,9 @@ from chiplog.dataset.run_file import read_run
 from chiplog.errors import UsageError
 from chiplog.export.exporter import EXPORTERS, SizeRange
 from chiplog.export.fits import usable_fits
-from chiplog.fit.model_file import read_model
-from chiplog.fit.origin import of_target
-from chiplog.fit.verdict import require_usable
+from chiplog.fitting.model_file import read_model
+from chiplog.fitting.origin import of_target
+from chiplog.fitting.verdict import require_usable
 from chiplog.input_file import open_input
 from chiplog.plan.sizes import parse_sizes
 

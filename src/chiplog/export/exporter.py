@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from chiplog.dataset.series import Dataset
-    from chiplog.fit.result import Fit
+    from chiplog.fitting.result import Fit
 
 SizeRange = tuple[int, int]
 """The first and the last size in bytes that a file is to hold."""

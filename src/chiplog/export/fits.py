@@ -6,12 +6,12 @@ import textwrap
 from collections.abc import Sequence
 
 from chiplog.errors import UsageError
-from chiplog.fit.predictions.known import refusal
-from chiplog.fit.predictions.regime import Regime
-from chiplog.fit.result import Fit
-from chiplog.fit.verdict import rejection, require_usable
+from chiplog.fitting.predictions.known import refusal
+from chiplog.fitting.predictions.regime import Regime
+from chiplog.fitting.result import Fit
+from chiplog.fitting.verdict import rejection, require_usable
 from chiplog.models.registry import find_model, models_by_precedence
-from chiplog.predict.loggp import latency_is_unlimited
+from chiplog.prediction.loggp import latency_is_unlimited
 
 
 def fit_to_use(fits: Sequence[Fit], export: str, purpose: str | None = None) -> Fit:

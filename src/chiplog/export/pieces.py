@@ -14,8 +14,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from chiplog.fit.predictions.regime import Regime, curve_of
-from chiplog.fit.result import Fit
+from chiplog.fitting.predictions.regime import Regime, curve_of
+from chiplog.fitting.result import Fit
 
 HOLDS = 0.05
 """The share by which a half round trip, and a train of TRAIN messages, may be off at a measured size."""

@@ -8,17 +8,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from chiplog.changes.change import Change
-from chiplog.changes.find import find_changes
-from chiplog.compare.judged import default_models
-from chiplog.compare.models import judge_models
-from chiplog.compare.postings import compare_postings
-from chiplog.compare.result import ModelRow
+from chiplog.comparison.judged import default_models
+from chiplog.comparison.models import judge_models
+from chiplog.comparison.postings import compare_postings
+from chiplog.comparison.result import ModelRow
 from chiplog.dataset.series import Dataset
-from chiplog.fit.fitting import fit_all, models_for
-from chiplog.fit.request import FitRequest, LeftOut
-from chiplog.fit.result import Fit
+from chiplog.fitting.fit import fit_all, models_for
+from chiplog.fitting.request import FitRequest, LeftOut
+from chiplog.fitting.result import Fit
 from chiplog.jobs.placement import placement_of
+from chiplog.protocol_changes.change import Change
+from chiplog.protocol_changes.find import find_changes
 from chiplog.report.input import ReportedChanges, TargetReport
 
 ALL_METHODS = "all"

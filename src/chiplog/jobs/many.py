@@ -16,15 +16,15 @@ from chiplog.dataset.run_file import read_run
 from chiplog.dataset.series import Dataset
 from chiplog.errors import ChiplogError
 from chiplog.jobs.measure import SIMULATED, measure
-from chiplog.measure.known_transports import CAPABILITIES, POSTING_CAPABILITIES
-from chiplog.measure.launchers import usable_cores
-from chiplog.measure.start import Start, transport_of
-from chiplog.measure.time_budget import Limits, OutOfTime
+from chiplog.measurement.known_transports import CAPABILITIES, POSTING_CAPABILITIES
+from chiplog.measurement.launchers import usable_cores
+from chiplog.measurement.start import Start, transport_of
+from chiplog.measurement.time_budget import Limits, OutOfTime
 from chiplog.plan import PlanOptions, make_plan
 from chiplog.plan.assessment import ONE_TO_MANY, PAIRS
 
 if TYPE_CHECKING:
-    from chiplog.fit.request import LeftOut
+    from chiplog.fitting.request import LeftOut
     from chiplog.report.input import TargetReport
 
 CLASSIC_SIZES = (1, 8192)
@@ -103,7 +103,7 @@ def with_many(
 
 
 def _no_time(model: str, what: str) -> LeftOut:
-    from chiplog.fit.request import LeftOut
+    from chiplog.fitting.request import LeftOut
 
     reason = f"the budget was over before {what} could be measured; more of --budget shows it"
     return LeftOut(model, None, reason)

@@ -9,12 +9,12 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from chiplog.measure.measuring import Decider, FollowUp, MeasuredRun
-from chiplog.measure.measuring import measure as measure_plan
-from chiplog.measure.progress import ProgressBar
-from chiplog.measure.recorder import RunConditions
-from chiplog.measure.start import Start, launch_of, transport_of
-from chiplog.measure.time_budget import NO_LIMITS, Limits, latest_end, slowness, within
+from chiplog.measurement.measuring import Decider, FollowUp, MeasuredRun
+from chiplog.measurement.measuring import measure as measure_plan
+from chiplog.measurement.progress import ProgressBar
+from chiplog.measurement.recorder import RunConditions
+from chiplog.measurement.start import Start, launch_of, transport_of
+from chiplog.measurement.time_budget import NO_LIMITS, Limits, latest_end, slowness, within
 from chiplog.plan import PlanOptions
 from chiplog.plan.plan import MAX_SAMPLES, MIN_SAMPLES
 from chiplog.plan.request import Request, SeriesRequest, StopRule
@@ -68,8 +68,8 @@ def measure(
 
     Without `limits`, the budget of `options` bounds everything, as of a command that begins now (`budget_limits`).
     `refine` asks for more points around each protocol change until its size is known to the byte. `progress` shows what
-    happens meanwhile, by default a bar. See `chiplog.measure.measuring.measure` for `resume` and what is raised, and
-    `chiplog.measure.start` for how the ranks are started.
+    happens meanwhile, by default a bar. See `chiplog.measurement.measuring.measure` for `resume` and what is raised, and
+    `chiplog.measurement.start` for how the ranks are started.
     """
     if limits is None:
         limits = budget_limits(target, options.budget_seconds, time.monotonic())
@@ -114,7 +114,7 @@ def follow_ups(
     with several goes without them.
     """
     # NumPy and SciPy, which take longer to load than a point: the ranks have begun by now, or a launcher starts them.
-    from chiplog.measure.followups import LongerDelays, Revisit, TopUp
+    from chiplog.measurement.followups import LongerDelays, Revisit, TopUp
 
     chosen: list[FollowUp] = [
         LongerDelays(options, limits),

@@ -20,9 +20,15 @@ from chiplog.jobs import defaults
 from chiplog.jobs.folders import new_folder, show_latest
 from chiplog.jobs.many import ManyOptions, all_within, check_ranks, with_many
 from chiplog.jobs.measure import SIMULATED, measure
-from chiplog.measure.mpis import find_mpis
-from chiplog.measure.start import Start, transport_of
-from chiplog.measure.time_budget import REFINEMENT_SHARE, OutOfTime, deadline, latest_end, slowness
+from chiplog.measurement.mpis import find_mpis
+from chiplog.measurement.start import Start, transport_of
+from chiplog.measurement.time_budget import (
+    REFINEMENT_SHARE,
+    OutOfTime,
+    deadline,
+    latest_end,
+    slowness,
+)
 from chiplog.plan import PlanOptions, parse_sizes
 from chiplog.plan.assessment import ALL_METHODS
 
@@ -284,7 +290,7 @@ def file_name(target: str) -> str:
 
 
 def _write(report: ReportInput, directory: Path) -> tuple[Path, ...]:
-    from chiplog.fit.model_file import write_model
+    from chiplog.fitting.model_file import write_model
     from chiplog.report.write import write_report
 
     html, markdown, model = (

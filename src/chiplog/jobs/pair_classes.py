@@ -12,8 +12,8 @@ from chiplog.errors import CorruptFile, UsageError
 from chiplog.input_file import read_text
 from chiplog.jobs.simulated_model import fitted_parameters
 from chiplog.schedule import Schedule
-from chiplog.simulate.conditions import PairClasses
-from chiplog.simulate.parameters import MessageTimes, Protocol
+from chiplog.simulation.conditions import PairClasses
+from chiplog.simulation.parameters import MessageTimes, Protocol
 
 
 def read_pair_classes(path: str | os.PathLike[str], schedule: Schedule) -> PairClasses:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from chiplog.predict.over_ranks import Reign, reigns
-from chiplog.predict.result import LOWER_BOUND, Prediction
+from chiplog.prediction.over_ranks import Reign, reigns
+from chiplog.prediction.result import LOWER_BOUND, Prediction
 from chiplog.report import format
 from chiplog.report.document import (
     Column,
@@ -39,7 +39,7 @@ BOUND_COLOUR = "measured"
 
 
 def prediction_page(rows: Sequence[Prediction]) -> Document:
-    """`rows` as of chiplog.predict.over_ranks.predict_over_ranks."""
+    """`rows` as of chiplog.prediction.over_ranks.predict_over_ranks."""
     first = rows[0]
     size = format.exact_bytes(first.bytes)
     return Document(

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from chiplog.changes.ask.refine import Refiner
-from chiplog.changes.decide.stored import before_follow_ups, to_stored
-from chiplog.changes.find import find_changes
-from chiplog.changes.result import ChangesResult
 from chiplog.dataset.operations import NORMAL
 from chiplog.dataset.series import Dataset
 from chiplog.plan import Request
+from chiplog.protocol_changes.ask.refine import Refiner
+from chiplog.protocol_changes.decide.stored import before_follow_ups, to_stored
+from chiplog.protocol_changes.find import find_changes
+from chiplog.protocol_changes.result import ChangesResult
 
 
 class Refine:

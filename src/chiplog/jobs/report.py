@@ -16,8 +16,8 @@ from chiplog.dataset.parts import by_part
 from chiplog.dataset.run_file import read_run
 from chiplog.dataset.series import Dataset
 from chiplog.errors import ChiplogError, CorruptFile, UsageError
-from chiplog.fit.model_file import read_model
-from chiplog.fit.result import Cost
+from chiplog.fitting.model_file import read_model
+from chiplog.fitting.result import Cost
 from chiplog.input_file import open_input
 from chiplog.jobs.analysis import analyse
 from chiplog.plan.assessment import ONE_TO_MANY, PAIRS

@@ -7,8 +7,8 @@ from chiplog.report import format
 from chiplog.report.document import Column, Document, Picture, Section, Table, line, muted
 from chiplog.report.timeline import Arrow, BusySpan, Timeline
 from chiplog.schedule import Schedule
-from chiplog.simulate import Simulation
-from chiplog.simulate.simulation import COMPUTING, RECEIVING
+from chiplog.simulation import Simulation
+from chiplog.simulation.simulate import COMPUTING, RECEIVING
 
 PS_PER_SECOND = 1e12
 MOST_RANKS = 128

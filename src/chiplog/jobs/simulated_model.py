@@ -10,19 +10,19 @@ from functools import cached_property
 import numpy as np
 
 from chiplog.export.fits import fit_to_use, usable_fits
-from chiplog.fit.model_file import read_model
-from chiplog.fit.origin import beyond_measured, of_target
-from chiplog.fit.predictions.known import refusal
-from chiplog.fit.predictions.span import AnswerSpan, Evaluate, first_points
-from chiplog.fit.result import Fit
-from chiplog.predict.loggp import LogGPSpeaker
-from chiplog.predict.model_error import model_error, with_model_error
-from chiplog.predict.simulated import MOST_EVENTS, PS_PER_SECOND, ScheduleTimes
+from chiplog.fitting.model_file import read_model
+from chiplog.fitting.origin import beyond_measured, of_target
+from chiplog.fitting.predictions.known import refusal
+from chiplog.fitting.predictions.span import AnswerSpan, Evaluate, first_points
+from chiplog.fitting.result import Fit
+from chiplog.prediction.loggp import LogGPSpeaker
+from chiplog.prediction.model_error import model_error, with_model_error
+from chiplog.prediction.simulated import MOST_EVENTS, PS_PER_SECOND, ScheduleTimes
 from chiplog.schedule.arrays import Schedule
-from chiplog.simulate.conditions import Conditions
-from chiplog.simulate.parameters import LogGOPS
-from chiplog.simulate.result import Range
-from chiplog.simulate.simulation import PLAIN
+from chiplog.simulation.conditions import Conditions
+from chiplog.simulation.parameters import LogGOPS
+from chiplog.simulation.result import Range
+from chiplog.simulation.simulate import PLAIN
 
 MOST_KINDS = 4
 """Of a long schedule, the corners of the set are tried for so many kinds of parameters."""

@@ -28,7 +28,7 @@ HOCKNEY = Model(
         ParameterSpec("R", "B/s", 0.0, np.inf, "bandwidth of a message of infinite length"),
     ),
     formulas={"ping_pong": _round_trip, "prtt": _round_trip},
-    estimators={"prtt": "chiplog.fit.estimates.hockney:hockney"},
+    estimators={"prtt": "chiplog.fitting.estimates.hockney:hockney"},
     colour=AMBER.dashed("2 4"),
     single_messages=True,
     headline=50,

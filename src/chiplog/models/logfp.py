@@ -82,10 +82,10 @@ LOGFP = Model(
         ParameterSpec("g", "s", 0.0, np.inf, "least time between two messages after the first f"),
     ),
     formulas={"one_to_many": _one_to_many, "send_overhead": _posts},
-    estimators={"one-to-many": "chiplog.fit.one_to_many.logfp:logfp_estimates"},
-    sizes_estimator="chiplog.fit.one_to_many.logfp_sizes:logfp_size_estimates",
+    estimators={"one-to-many": "chiplog.fitting.one_to_many.logfp:logfp_estimates"},
+    sizes_estimator="chiplog.fitting.one_to_many.logfp_sizes:logfp_size_estimates",
     colour=GREEN.dashed("4 3"),
-    speaker="chiplog.predict.one_to_many:OneToManySpeaker",
+    speaker="chiplog.prediction.one_to_many:OneToManySpeaker",
     precedence=60,
     headline=40,
 )

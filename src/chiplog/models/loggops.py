@@ -69,9 +69,11 @@ LOGGOPS = Model(
         ParameterSpec("O_r", "s/B", 0.0, np.inf, "time per byte that a receive keeps the CPU busy"),
     ),
     formulas=two_process_formulas(one_way, _step, send_busy, receive_busy),
-    estimators=dict.fromkeys(("prtt", "culler", "bell"), "chiplog.fit.estimates.loggops:loggops"),
+    estimators=dict.fromkeys(
+        ("prtt", "culler", "bell"), "chiplog.fitting.estimates.loggops:loggops"
+    ),
     colour=PURPLE,
-    speaker="chiplog.predict.loggp:LogGPSpeaker",
+    speaker="chiplog.prediction.loggp:LogGPSpeaker",
     exports=("simgrid", "loggopsim", "simulate"),
     precedence=100,
     headline=80,

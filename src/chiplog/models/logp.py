@@ -60,10 +60,10 @@ LOGP = Model(
         }.items()
     },
     estimators={
-        **dict.fromkeys(("prtt", "culler", "bell"), "chiplog.fit.estimates.logp:logp"),
-        "one-to-many": "chiplog.fit.one_to_many.logp:logp_estimates",
+        **dict.fromkeys(("prtt", "culler", "bell"), "chiplog.fitting.estimates.logp:logp"),
+        "one-to-many": "chiplog.fitting.one_to_many.logp:logp_estimates",
     },
     colour=SKY.dashed("8 4 2 4"),
-    speaker="chiplog.predict.loggp:LogGPSpeaker",
+    speaker="chiplog.prediction.loggp:LogGPSpeaker",
     precedence=70,
 )

@@ -44,8 +44,8 @@ LOP_OVERHEAD = Model(
         ParameterSpec("l3", "", -1.0, np.inf, "sends by which that cost's pole is shifted"),
     ),
     formulas={"send_overhead": _posts},
-    estimators={"one-to-many": "chiplog.fit.one_to_many.lop:lop_overhead_estimates"},
-    sizes_estimator="chiplog.fit.one_to_many.lop:lop_overhead_size_estimates",
+    estimators={"one-to-many": "chiplog.fitting.one_to_many.lop:lop_overhead_estimates"},
+    sizes_estimator="chiplog.fitting.one_to_many.lop:lop_overhead_size_estimates",
     colour=ORANGE.dashed("9 4"),
     direction="call",
 )

@@ -29,10 +29,10 @@ MAX_RATE = Model(
     source="Gropp, Olson, Samfass 2016",
     parameters=(S0, R_C, R_N),
     formulas={"pairs": _round_trip},
-    estimators={"k=all": "chiplog.fit.pairs.solve:max_rate"},
+    estimators={"k=all": "chiplog.fitting.pairs.solve:max_rate"},
     colour=BLUE,
     single_messages=True,
-    speaker="chiplog.predict.max_rate:MaxRateSpeaker",
+    speaker="chiplog.prediction.max_rate:MaxRateSpeaker",
     precedence=40,
     headline=20,
 )

@@ -49,9 +49,9 @@ MAX_RATE_4 = Model(
         R_N,
     ),
     formulas={"pairs": _round_trip},
-    estimators={"k=all": "chiplog.fit.pairs.solve:max_rate_4"},
+    estimators={"k=all": "chiplog.fitting.pairs.solve:max_rate_4"},
     colour=GREEN.dashed("9 4"),
     single_messages=True,
-    speaker="chiplog.predict.max_rate:MaxRateSpeaker",
+    speaker="chiplog.prediction.max_rate:MaxRateSpeaker",
     precedence=30,
 )

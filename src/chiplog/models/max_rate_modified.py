@@ -44,9 +44,9 @@ MAX_RATE_MODIFIED = Model(
     source="Gropp, Olson, Samfass 2016",
     parameters=(S0, R_C, R_N),
     formulas={"pairs": _round_trip},
-    estimators={"k=all": "chiplog.fit.pairs.faces:two_faces"},
+    estimators={"k=all": "chiplog.fitting.pairs.faces:two_faces"},
     colour=ORANGE.dashed("4 3"),
     single_messages=True,
-    speaker="chiplog.predict.max_rate:MaxRateSpeaker",
+    speaker="chiplog.prediction.max_rate:MaxRateSpeaker",
     precedence=20,
 )

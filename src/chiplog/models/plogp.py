@@ -104,7 +104,7 @@ PLOGP = Model(
         "receive_overhead": _receive_overhead,
         "flood": _flood,
     },
-    estimators={"kielmann": "chiplog.fit.estimates.plogp:plogp"},
+    estimators={"kielmann": "chiplog.fitting.estimates.plogp:plogp"},
     colour=ORANGE.dashed("4 3"),
     headline=60,
 )

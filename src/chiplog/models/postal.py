@@ -29,9 +29,9 @@ POSTAL = Model(
     source="Hockney 1994, eq. (1)",
     parameters=(S0, R_C),
     formulas={"pairs": _round_trip},
-    estimators=dict.fromkeys(("k=all", "k=1", "k=max"), "chiplog.fit.pairs.solve:postal"),
+    estimators=dict.fromkeys(("k=all", "k=1", "k=max"), "chiplog.fitting.pairs.solve:postal"),
     colour=AMBER.dashed("2 4"),
     single_messages=True,
-    speaker="chiplog.predict.max_rate:MaxRateSpeaker",
+    speaker="chiplog.prediction.max_rate:MaxRateSpeaker",
     precedence=10,
 )

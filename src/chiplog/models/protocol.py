@@ -160,12 +160,12 @@ class Model:
     estimators: Mapping[str, str]
     """References to what fits the model, by method, the default method first.
 
-    Of the methods prtt, culler, kielmann and bell it is a `chiplog.fit.estimates.job.SizeEstimator`, of one-to-many a
-    `chiplog.fit.one_to_many.observed.PeersEstimator`, of k=all, k=1 and k=max a `chiplog.fit.pairs.faces.Solver`.
+    Of the methods prtt, culler, kielmann and bell it is a `chiplog.fitting.estimates.job.SizeEstimator`, of one-to-many a
+    `chiplog.fitting.one_to_many.observed.PeersEstimator`, of k=all, k=1 and k=max a `chiplog.fitting.pairs.faces.Solver`.
     """
     sizes_estimator: str | None = None
     """Reference to what fits one parameter set to one process to many at several sizes, of the method one-to-many: a
-    `chiplog.fit.one_to_many.observed.SizesEstimator`.
+    `chiplog.fitting.one_to_many.observed.SizesEstimator`.
     """
     colour: Colour = PURPLE
     """How plots draw its lines."""
@@ -174,7 +174,7 @@ class Model:
     direction: str = "one-way"
     """What its fits are of: "one-way" messages, whole "round-trip"s, or the "call" alone."""
     speaker: str | None = None
-    """Reference to the `chiplog.predict.network.Speaker` that predicts collectives with it; None where nothing does."""
+    """Reference to the `chiplog.prediction.network.Speaker` that predicts collectives with it; None where nothing does."""
     exports: tuple[str, ...] = ()
     """What takes its fits: formats of `chiplog export`, and "simulate"."""
     precedence: int = 0

@@ -6,7 +6,7 @@ import csv
 import io
 import math
 
-from chiplog.fit.result import Fit, Parameter
+from chiplog.fitting.result import Fit, Parameter
 from chiplog.quoting import for_csv, for_latex, for_line
 from chiplog.report.names import model_name
 from chiplog.report.parameter_text import is_known, mark

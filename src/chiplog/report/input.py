@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from chiplog.changes.change import Change
-from chiplog.compare.postings import PostingPoint
-from chiplog.compare.result import ModelRow
+from chiplog.comparison.postings import PostingPoint
+from chiplog.comparison.result import ModelRow
 from chiplog.dataset.series import Dataset
-from chiplog.fit.request import LeftOut
-from chiplog.fit.result import Cost, Fit
+from chiplog.fitting.request import LeftOut
+from chiplog.fitting.result import Cost, Fit
+from chiplog.protocol_changes.change import Change
 
 
 @dataclass(frozen=True)

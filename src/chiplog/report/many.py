@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from chiplog.dataset.disturbance import oversubscription
-from chiplog.fit.result import Curve, Fit
+from chiplog.fitting.result import Curve, Fit
 from chiplog.report.document import Block, Paragraph, Span, Style, bad, line
 from chiplog.report.header import number
 from chiplog.report.input import TargetReport

@@ -10,13 +10,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from chiplog.changes.change import Change
-from chiplog.compare.best import best_row
+from chiplog.comparison.best import best_row
 from chiplog.dataset.series import Dataset, Series
-from chiplog.fit.predictions.predictor import has_tables
-from chiplog.fit.result import Curve, Fit
-from chiplog.fit.verdict import rejection
+from chiplog.fitting.predictions.predictor import has_tables
+from chiplog.fitting.result import Curve, Fit
+from chiplog.fitting.verdict import rejection
 from chiplog.models.registry import find_model
+from chiplog.protocol_changes.change import Change
 from chiplog.report.input import TargetReport
 from chiplog.report.names import fit_name, identifier, jump, kind, model_name, place
 from chiplog.report.plot import PlotMark, SampleQuantiles, Trace
@@ -44,7 +44,7 @@ class HalfRoundTrips:
 
 
 def headline(target: TargetReport) -> Fit | None:
-    """The fit that the verdict is about: the best on held-out points (`chiplog.compare.best`).
+    """The fit that the verdict is about: the best on held-out points (`chiplog.comparison.best`).
 
     Where none were held out, LogGP by PRTT where it exists, else the next known model; one that its own check rejects
     comes after those that stand.

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from itertools import pairwise
 
-from chiplog.changes.change import Change
 from chiplog.dataset.operations import NORMAL, operation_text
-from chiplog.fit.quantities.by_method import ONE_TO_MANY, PAIR_METHODS
-from chiplog.fit.result import Fit
+from chiplog.fitting.quantities.by_method import ONE_TO_MANY, PAIR_METHODS
+from chiplog.fitting.result import Fit
 from chiplog.models.registry import find_model
+from chiplog.protocol_changes.change import Change
 from chiplog.report.document import Inline, Span, joined, line, plain, symbol
 from chiplog.report.format import NOTHING, exact_bytes, message_size, signed_percent
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from chiplog.fit.result import Curve, Fit
+from chiplog.fitting.result import Curve, Fit
 from chiplog.report import format
 from chiplog.report.document import Inline, Table, line, number_columns
 from chiplog.report.input import TargetReport

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from chiplog.fit.result import Parameter
+from chiplog.fitting.result import Parameter
 from chiplog.report import format
 from chiplog.report.document import Inline, bad, detail, line, muted
 

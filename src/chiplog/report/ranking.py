@@ -6,8 +6,8 @@ four points says nothing about fifty: fits are only ranked among those judged on
 
 from __future__ import annotations
 
-from chiplog.compare.result import ModelRow
-from chiplog.fit.result import Fit
+from chiplog.comparison.result import ModelRow
+from chiplog.fitting.result import Fit
 from chiplog.report.input import TargetReport
 
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
-from chiplog.changes.change import Change
-from chiplog.fit.result import Parameter
+from chiplog.fitting.result import Parameter
+from chiplog.protocol_changes.change import Change
 from chiplog.report import format
 from chiplog.report.document import text_of
 from chiplog.report.header import members, text

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from chiplog.compare.result import ModelRow
-from chiplog.fit.result import Fit
-from chiplog.fit.verdict import cause_text, rejection
+from chiplog.comparison.result import ModelRow
+from chiplog.fitting.result import Fit
+from chiplog.fitting.verdict import cause_text, rejection
 from chiplog.report import format
 from chiplog.report.input import TargetReport
 from chiplog.report.measured import headline

@@ -17,14 +17,14 @@ from chiplog.collectives.algorithm import Algorithm, Task
 from chiplog.collectives.costs import Seconds
 from chiplog.collectives.registry import algorithms
 from chiplog.errors import UsageError
-from chiplog.fit.predictions.known import Array
-from chiplog.fit.predictions.span import AnswerSpan, Evaluate
-from chiplog.fit.result import Fit
-from chiplog.fit.verdict import rejection
-from chiplog.predict.model_error import model_error, with_model_error
-from chiplog.predict.n_way import N_WAY, SAME, BarrierTimes, Shape, shape_of
-from chiplog.predict.network import Space, Speaker
-from chiplog.predict.prediction import answer, sizes_of, speaker_for
+from chiplog.fitting.predictions.known import Array
+from chiplog.fitting.predictions.span import AnswerSpan, Evaluate
+from chiplog.fitting.result import Fit
+from chiplog.fitting.verdict import rejection
+from chiplog.prediction.model_error import model_error, with_model_error
+from chiplog.prediction.n_way import N_WAY, SAME, BarrierTimes, Shape, shape_of
+from chiplog.prediction.network import Space, Speaker
+from chiplog.prediction.predict import answer, sizes_of, speaker_for
 from chiplog.tune.choice import CHANGED, DEFAULT, UNCLEAR, Choice, Ranked, Tuning
 
 LEAST_GAIN = 0.01

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from chiplog.errors import UsageError
-from chiplog.fit.model_file import read_model
-from chiplog.fit.origin import of_target
+from chiplog.fitting.model_file import read_model
+from chiplog.fitting.origin import of_target
 from chiplog.outside import as_integer
 from chiplog.plan.sizes import parse_sizes
 from chiplog.tune.choice import Tuning

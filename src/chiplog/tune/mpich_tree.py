@@ -18,7 +18,7 @@ from typing import Any
 
 from chiplog.errors import UsageError
 from chiplog.input_file import open_input
-from chiplog.measure.mpis import Mpi, find_mpis, identify_mpi
+from chiplog.measurement.mpis import Mpi, find_mpis, identify_mpi
 from chiplog.outside import as_json
 from chiplog.tune.version import Version, parse_version, version_text
 

@@ -115,7 +115,7 @@ def release_of(kind: str, version: str | None, mpi: str | None) -> Version:
     Raises UsageError where there is none.
     """
     from chiplog.errors import UsageError
-    from chiplog.measure.mpis import find_mpis, identify_mpi
+    from chiplog.measurement.mpis import find_mpis, identify_mpi
     from chiplog.tune.version import parse_version
 
     if version:

@@ -21,8 +21,8 @@ from chiplog.export.check import refuse_what_misses
 from chiplog.export.exporter import Exporter, runs_as_text
 from chiplog.export.fits import bounded_regimes, rejection_lines
 from chiplog.export.pieces import MeasuredSize
-from chiplog.fit.predictions.regime import Regime
-from chiplog.fit.result import Fit
+from chiplog.fitting.predictions.regime import Regime
+from chiplog.fitting.result import Fit
 
 HEADER = "# size n PRTT(1,0,s) PRTT(n,0,s) PRTT(n,PRTT(1,0,s),s) L o_s o_r g G lsqu(g,G)"
 _ANSWERS = ("L", "o_s", "o_r", "g", "G", "lsqu")
@@ -62,7 +62,7 @@ def _times(prtt: Dataset) -> tuple[int, _Medians, _Medians, _Medians]:
 
 def _fit(dataset: Dataset) -> Fit:
     """The fit whose G the table has."""
-    from chiplog.fit.fitting import fit
+    from chiplog.fitting.fit import fit
 
     return fit(dataset.select(operation="send"), ("loggp",), method="prtt")[0]
 

@@ -21,8 +21,8 @@ from chiplog.export.check import ranges_text, refuse_what_misses, to_hold_agains
 from chiplog.export.exporter import Exporter, fits_as_text
 from chiplog.export.fits import bounded_regimes, fit_to_use, largest_eager_bytes, rejection_lines
 from chiplog.export.pieces import HOLDS, TRAIN, MeasuredSize, pieces_of
-from chiplog.fit.predictions.regime import Regime
-from chiplog.fit.result import Fit
+from chiplog.fitting.predictions.regime import Regime
+from chiplog.fitting.result import Fit
 from chiplog.quoting import for_line
 
 UNITS = {"ns": 1e9, "ps": 1e12, "fs": 1e15}

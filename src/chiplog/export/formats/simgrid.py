@@ -23,7 +23,7 @@ from chiplog.export.check import refuse_what_misses, to_hold_against, within, wo
 from chiplog.export.exporter import Exporter, fits_as_text
 from chiplog.export.fits import bounded_regimes, fit_to_use, largest_eager_bytes, rejection_lines
 from chiplog.export.pieces import HOLDS, ExportPiece, MeasuredSize, pieces_of
-from chiplog.fit.result import Fit
+from chiplog.fitting.result import Fit
 from chiplog.quoting import for_xml_comment
 
 ENVELOPE_BYTES = 16

@@ -11,9 +11,9 @@ from dataclasses import replace
 
 from chiplog.dataset.operations import NORMAL, OPERATIONS, operation_text
 from chiplog.dataset.series import Dataset
-from chiplog.fit.caution import usable
-from chiplog.fit.part import with_receives
-from chiplog.fit.quantities.measured import MeasuredSeries
+from chiplog.fitting.caution import usable
+from chiplog.fitting.part import with_receives
+from chiplog.fitting.quantities.measured import MeasuredSeries
 from chiplog.report.document import Table
 from chiplog.report.patterns import all_pairs, calls, exchange, other, pairs, peers, round_trips
 from chiplog.report.patterns.run import PatternRun

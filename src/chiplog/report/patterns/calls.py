@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from chiplog.fit.quantities.measured import MeasuredSeries, RecordValue, is_round_trip
-from chiplog.fit.quantities.over_sizes import flood_gap, receive_overhead, series_quantity
-from chiplog.fit.quantities.quantity import Quantity
+from chiplog.fitting.quantities.measured import MeasuredSeries, RecordValue, is_round_trip
+from chiplog.fitting.quantities.over_sizes import flood_gap, receive_overhead, series_quantity
+from chiplog.fitting.quantities.quantity import Quantity
 from chiplog.report import format
 from chiplog.report.document import Inline, Table, line, number_columns
 from chiplog.report.patterns.run import (

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from chiplog.dataset.series import Series
-from chiplog.fit.caution import usable
-from chiplog.fit.pairs.table import half_round_trips, is_pair_point
-from chiplog.fit.quantities.measured import MeasuredSeries, is_round_trip
-from chiplog.fit.quantities.over_sizes import half_round_trip, series_quantity
+from chiplog.fitting.caution import usable
+from chiplog.fitting.pairs.table import half_round_trips, is_pair_point
+from chiplog.fitting.quantities.measured import MeasuredSeries, is_round_trip
+from chiplog.fitting.quantities.over_sizes import half_round_trip, series_quantity
 from chiplog.report import format
 from chiplog.report.document import Inline, Table, line, number_columns
 from chiplog.report.patterns.run import (

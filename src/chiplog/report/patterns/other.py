@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from chiplog.dataset.series import Series
-from chiplog.fit.quantities.over_sizes import series_quantity
+from chiplog.fitting.quantities.over_sizes import series_quantity
 from chiplog.report import format
 from chiplog.report.document import Table, line, number_columns
 from chiplog.report.names import QUANTITIES

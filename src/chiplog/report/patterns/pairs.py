@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from chiplog.dataset.series import Dataset
-from chiplog.fit.pairs.table import half_round_trips, is_pair_point
-from chiplog.fit.quantities.measured import MeasuredSeries
+from chiplog.fitting.pairs.table import half_round_trips, is_pair_point
+from chiplog.fitting.quantities.measured import MeasuredSeries
 from chiplog.report import format
 from chiplog.report.document import Inline, Table, line, number_columns
 from chiplog.report.patterns.run import (

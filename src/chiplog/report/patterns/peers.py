@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from chiplog.fit.one_to_many.observed import observe_all
-from chiplog.fit.quantities.measured import RecordValue
+from chiplog.fitting.one_to_many.observed import observe_all
+from chiplog.fitting.quantities.measured import RecordValue
 from chiplog.report import format
 from chiplog.report.document import Table, line, number_columns
 from chiplog.report.header import number

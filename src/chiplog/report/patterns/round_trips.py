@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from chiplog.fit.quantities.measured import is_round_trip
-from chiplog.fit.quantities.over_sizes import (
+from chiplog.fitting.quantities.measured import is_round_trip
+from chiplog.fitting.quantities.over_sizes import (
     delayed_ping_pong_overhead,
     delayed_send_overhead,
     half_round_trip,

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from chiplog.dataset.series import Dataset, Series
-from chiplog.fit.predictions.predictor import measured_curve
-from chiplog.fit.quantities.measured import MeasuredSeries
-from chiplog.fit.quantities.quantity import Quantity
-from chiplog.fit.result import Curve
+from chiplog.fitting.predictions.predictor import measured_curve
+from chiplog.fitting.quantities.measured import MeasuredSeries
+from chiplog.fitting.quantities.quantity import Quantity
+from chiplog.fitting.result import Curve
 from chiplog.report import format
 from chiplog.report.document import Inline, Table, detail, line, number_columns, text_of
 from chiplog.report.names import launches_text

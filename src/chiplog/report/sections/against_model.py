@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from chiplog.fit.result import Fit
+from chiplog.fitting.result import Fit
 from chiplog.report.document import Figure, Section, figure_section, line, plain
 from chiplog.report.input import TargetReport
 from chiplog.report.measured import (

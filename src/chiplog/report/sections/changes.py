@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from chiplog.changes.change import Change
-from chiplog.fit.result import Fit
+from chiplog.fitting.result import Fit
+from chiplog.protocol_changes.change import Change
 from chiplog.report import format
 from chiplog.report.document import (
     Block,

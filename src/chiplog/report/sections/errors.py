@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from chiplog.compare.best import best_rows, most_points, predicts_enough, ranked
-from chiplog.compare.result import IN_SAMPLE, ModelRow
-from chiplog.fit.request import left_out_lines
-from chiplog.fit.result import FitError
-from chiplog.fit.verdict import FAIR_MEDIAN
+from chiplog.comparison.best import best_rows, most_points, predicts_enough, ranked
+from chiplog.comparison.result import IN_SAMPLE, ModelRow
+from chiplog.fitting.request import left_out_lines
+from chiplog.fitting.result import FitError
+from chiplog.fitting.verdict import FAIR_MEDIAN
 from chiplog.report import format
 from chiplog.report.document import (
     Block,

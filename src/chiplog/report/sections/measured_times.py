@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from chiplog.dataset.series import Dataset
-from chiplog.fit.quantities.by_method import ONE_TO_MANY
+from chiplog.fitting.quantities.by_method import ONE_TO_MANY
 from chiplog.report.document import Section, line
 from chiplog.report.input import TargetReport
 from chiplog.report.names import of_pairs

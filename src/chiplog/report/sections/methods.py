@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from chiplog.fit.result import Fit, Segment
+from chiplog.fitting.result import Fit, Segment
 from chiplog.models.registry import find_model
 from chiplog.report import format
 from chiplog.report.document import Column, Inline, Section, Table, line, muted, plain

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from chiplog.compare.result import ModelRow
+from chiplog.comparison.result import ModelRow
 from chiplog.dataset.operations import ONE_SIDED, operation_text
-from chiplog.fit.result import Fit, FitError, Parameter
+from chiplog.fitting.result import Fit, FitError, Parameter
 from chiplog.report import format
 from chiplog.report.document import (
     Block,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from chiplog.fit.result import Curve, Fit
+from chiplog.fitting.result import Curve, Fit
 from chiplog.report.document import Figure, Section, figure_section, line, symbol
 from chiplog.report.input import TargetReport
 from chiplog.report.measured import (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from chiplog.compare.result import ModelRow
+from chiplog.comparison.result import ModelRow
 from chiplog.report import format
 from chiplog.report.document import (
     Block,

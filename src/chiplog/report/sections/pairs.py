@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from chiplog.fit.quantities.by_method import EVERY_K
-from chiplog.fit.result import Curve, Fit
+from chiplog.fitting.quantities.by_method import EVERY_K
+from chiplog.fitting.result import Curve, Fit
 from chiplog.models.registry import find_model
 from chiplog.report import format
 from chiplog.report.document import (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 
-from chiplog.fit.result import FREE, RECEIVER, Fit, Parameter, Segment
+from chiplog.fitting.result import FREE, RECEIVER, Fit, Parameter, Segment
 from chiplog.report.copies import csv_table, latex_table
 from chiplog.report.document import (
     Copies,

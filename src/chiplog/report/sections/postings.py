@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from itertools import groupby
 from math import isfinite
 
-from chiplog.compare.postings import ROUND_TRIP, UNCLEAR, PostingPoint, PostingTime
+from chiplog.comparison.postings import ROUND_TRIP, UNCLEAR, PostingPoint, PostingTime
 from chiplog.report import format
 from chiplog.report.document import (
     Block,

@@ -4,12 +4,12 @@ change, what is unknown.
 
 from __future__ import annotations
 
-from chiplog.changes.change import Change
-from chiplog.compare.best import is_surely_closer, ranked
-from chiplog.compare.result import ModelRow
+from chiplog.comparison.best import is_surely_closer, ranked
+from chiplog.comparison.result import ModelRow
 from chiplog.dataset.disturbance import oversubscription
-from chiplog.fit.result import Fit
-from chiplog.fit.verdict import FAIR_MEDIAN, quality_of
+from chiplog.fitting.result import Fit
+from chiplog.fitting.verdict import FAIR_MEDIAN, quality_of
+from chiplog.protocol_changes.change import Change
 from chiplog.report import format
 from chiplog.report.document import (
     Block,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from chiplog.dataset.disturbance import oversubscription
-from chiplog.fit.result import Fit
+from chiplog.fitting.result import Fit
 from chiplog.report import format
 from chiplog.report.document import Notice, Notices, Section, line, text_of
 from chiplog.report.header import items, number, text

@@ -11,8 +11,8 @@ from pathlib import Path
 
 from chiplog.errors import RunFailed, UsageError
 from chiplog.input_file import read_text
-from chiplog.measure.mpi_at_hand import find_mpi, launcher_words
-from chiplog.measure.programs import BARRIER_ONCE, build_program
+from chiplog.measurement.mpi_at_hand import find_mpi, launcher_words
+from chiplog.measurement.programs import BARRIER_ONCE, build_program
 from chiplog.tune.check.launch import Runner
 from chiplog.tune.check.proof import Trial
 from chiplog.tune.writer import WRITERS, TuningWriter

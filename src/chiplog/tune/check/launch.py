@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from chiplog.errors import UsageError
-from chiplog.measure.launchers import launch_command
-from chiplog.measure.probes import BuiltProbe
-from chiplog.measure.run_to_end import preloaded, run_to_end
+from chiplog.measurement.launchers import launch_command
+from chiplog.measurement.probes import BuiltProbe
+from chiplog.measurement.run_to_end import preloaded, run_to_end
 
 RANKS = 4
 MARKED_RANKS = 3

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from chiplog.measure.mpis import Mpi
+from chiplog.measurement.mpis import Mpi
 from chiplog.outside import as_json
 from chiplog.tune.check.launch import MARKED_RANKS, Runner
 from chiplog.tune.version import Version, parse_version

@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 
 from chiplog.errors import UsageError
-from chiplog.predict.n_way import N_WAY
+from chiplog.prediction.n_way import N_WAY
 from chiplog.tune.choice import Tuning
 from chiplog.tune.formats.one_radix import lines, radix, read_lines
 from chiplog.tune.version import Version, version_text

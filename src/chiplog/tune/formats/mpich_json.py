@@ -13,7 +13,7 @@ from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 
 from chiplog.errors import UsageError
-from chiplog.predict.n_way import N_WAY
+from chiplog.prediction.n_way import N_WAY
 from chiplog.tune.check.launch import MARKED_RANKS
 from chiplog.tune.check.proof import NotRules, json_object
 from chiplog.tune.choice import Native, Tuning

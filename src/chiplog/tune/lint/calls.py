@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from chiplog.errors import RunFailed
-from chiplog.measure.launchers import launch_command
-from chiplog.measure.probes import BuiltProbe
-from chiplog.measure.run_to_end import run_to_end
+from chiplog.measurement.launchers import launch_command
+from chiplog.measurement.probes import BuiltProbe
+from chiplog.measurement.run_to_end import run_to_end
 
 PROGRAM = "chiplog-calls"
 MOST_RANKS_HERE = 8

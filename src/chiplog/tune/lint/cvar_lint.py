@@ -6,8 +6,8 @@ import re
 from collections.abc import Mapping
 
 from chiplog.errors import RunFailed
-from chiplog.measure.probes import BuiltProbe
-from chiplog.measure.run_to_end import run_to_end
+from chiplog.measurement.probes import BuiltProbe
+from chiplog.measurement.run_to_end import run_to_end
 from chiplog.outside import as_integer
 from chiplog.tune.lint.mpich_release import MpichRelease
 from chiplog.tune.lint.rule import Rule, shown

@@ -7,9 +7,9 @@ from pathlib import Path
 
 from chiplog.errors import UsageError
 from chiplog.input_file import open_input
-from chiplog.measure.mpi_at_hand import find_mpi, launcher_words
-from chiplog.measure.mpis import Mpi, find_mpis
-from chiplog.measure.programs import build_program
+from chiplog.measurement.mpi_at_hand import find_mpi, launcher_words
+from chiplog.measurement.mpis import Mpi, find_mpis
+from chiplog.measurement.programs import build_program
 from chiplog.tune.lint.calls import PROGRAM, Caller
 from chiplog.tune.lint.classic_lint import lint_classic
 from chiplog.tune.lint.classic_proof import prove_classic

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from chiplog.measure.mpi_at_hand import launcher_words
-from chiplog.measure.mpis import Mpi
-from chiplog.measure.programs import build_program
+from chiplog.measurement.mpi_at_hand import launcher_words
+from chiplog.measurement.mpis import Mpi
+from chiplog.measurement.programs import build_program
 from chiplog.tune.lint.calls import PROGRAM, Caller
 from chiplog.tune.lint.cvar_lint import lint_cvars
 from chiplog.tune.lint.json_lines import JsonValue, parse_json

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from chiplog.measure.mpis import Mpi
+from chiplog.measurement.mpis import Mpi
 from chiplog.tune.mpich_tests import State, settled
 from chiplog.tune.mpich_tree import Carried, Tree, carried
 from chiplog.tune.version import Version, parse_version

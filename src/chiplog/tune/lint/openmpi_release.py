@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from chiplog.errors import RunFailed
-from chiplog.measure.mpis import Mpi
-from chiplog.measure.run_to_end import run_to_end
+from chiplog.measurement.mpis import Mpi
+from chiplog.measurement.run_to_end import run_to_end
 from chiplog.tune.formats.openmpi_rules import FIRST_JSON
 from chiplog.tune.version import Version, parse_version
 

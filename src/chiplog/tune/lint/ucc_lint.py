@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 
 from chiplog.errors import RunFailed
-from chiplog.measure.run_to_end import run_to_end
+from chiplog.measurement.run_to_end import run_to_end
 from chiplog.tune.lint.rule import Rule
 from chiplog.tune.lint.settings_lint import read_settings
 

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from typing import IO
 
 from chiplog.errors import RunFailed
-from chiplog.measure.first_words import first_words
-from chiplog.measure.launchers import launch_command
-from chiplog.measure.probes import BuiltProbe
-from chiplog.measure.process import ProcessGroup
+from chiplog.measurement.first_words import first_words
+from chiplog.measurement.launchers import launch_command
+from chiplog.measurement.probes import BuiltProbe
+from chiplog.measurement.process import ProcessGroup
 from chiplog.tune.measured.launch import Effort, RaceEntry, Result
 from chiplog.tune.measured.output import read_lines, read_result
 

@@ -10,11 +10,11 @@ from pathlib import Path
 from chiplog.collectives.algorithm import Task
 from chiplog.counts import MOST_RANKS, seed_within, within
 from chiplog.errors import RunFailed, UsageError
-from chiplog.fit.model_file import read_model
-from chiplog.fit.origin import of_target
-from chiplog.measure.mpi_at_hand import find_mpi, launcher_words
-from chiplog.measure.mpis import Mpi
-from chiplog.measure.programs import RACE, build_program
+from chiplog.fitting.model_file import read_model
+from chiplog.fitting.origin import of_target
+from chiplog.measurement.mpi_at_hand import find_mpi, launcher_words
+from chiplog.measurement.mpis import Mpi
+from chiplog.measurement.programs import RACE, build_program
 from chiplog.outside import as_integer
 from chiplog.tune.choose import predicted_seconds
 from chiplog.tune.formats.mpich_device import flat_composition

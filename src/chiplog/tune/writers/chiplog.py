@@ -8,7 +8,7 @@ from pathlib import Path
 
 from chiplog import _native
 from chiplog.errors import UsageError
-from chiplog.measure.library import AT_ONCE, find_library
+from chiplog.measurement.library import AT_ONCE, find_library
 from chiplog.tune.check.proof import Trial
 from chiplog.tune.choice import Choice, Tuning
 from chiplog.tune.version import Version

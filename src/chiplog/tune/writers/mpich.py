@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from chiplog.measure.mpis import Mpi
+from chiplog.measurement.mpis import Mpi
 from chiplog.tune.check.proof import MarkedFormat, by_marked_copy
 from chiplog.tune.formats import mpich_cvars, mpich_device, mpich_json
 from chiplog.tune.mpich_tree import device_tree, mpich_here, own_tree

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from chiplog.fit.estimates.job import Job, SegmentEstimates
-from chiplog.fit.estimates.loggp import loggp
-from chiplog.fit.estimates.parameters import Estimate, Estimates, identified, unidentified
+from chiplog.fitting.estimates.job import Job, SegmentEstimates
+from chiplog.fitting.estimates.loggp import loggp
+from chiplog.fitting.estimates.parameters import Estimate, Estimates, identified, unidentified
 
 
 def one_overhead(job: Job) -> SegmentEstimates:

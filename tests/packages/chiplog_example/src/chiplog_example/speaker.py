@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from chiplog.collectives.algorithm import Task
-from chiplog.fit.result import Fit, Segment
-from chiplog.predict.loggp import LogGPSpeaker
+from chiplog.fitting.result import Fit, Segment
+from chiplog.prediction.loggp import LogGPSpeaker
 
 
 class OneOverheadSpeaker(LogGPSpeaker):

@@ -1,0 +1,142 @@
+"""`chiplog bench` as a function."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from chiplog.benchmarking.launched import VERBOSE, Launched, read_launch, write_samples
+from chiplog.benchmarking.result import Bench, summarise
+from chiplog.counts import MOST_RANKS, seed_within, within
+from chiplog.errors import RunFailed, UsageError
+from chiplog.input_file import read_text
+from chiplog.measurement.launchers import SimulatedPlatform, launch_command
+from chiplog.measurement.library import AT_ONCE, find_library
+from chiplog.measurement.mpi_at_hand import find_mpi, launcher_words
+from chiplog.measurement.mpis import first_error
+from chiplog.measurement.programs import BENCH, build_program
+from chiplog.measurement.run_to_end import preloaded, run_to_end
+from chiplog.plan.sizes import MAX_MESSAGE_BYTES
+
+OPERATIONS = (
+    "barrier",
+    "bcast",
+    "reduce",
+    "allreduce",
+    "gather",
+    "scatter",
+    "allgather",
+    "alltoall",
+    "reduce_scatter",
+)
+DEFAULT = "default"
+SECONDS = 300.0
+"""A launch that takes longer hangs."""
+
+
+@dataclass(frozen=True)
+class BenchOptions:
+    """How much is measured: launches, samples of each mode and variant in each, and calls of a round-time sample."""
+
+    launches: int = 5
+    samples: int = 200
+    calls: int = 100
+    message_bytes: int = 8
+    budget_seconds: float = 10.0
+    """Of one launch: no further block of samples begins after it."""
+    lead_seconds: float | None = None
+    seed: int = 1
+
+    def __post_init__(self) -> None:
+        within("--launches", self.launches)
+        within("--samples", self.samples)
+        within("--calls", self.calls)
+        within("--bytes", self.message_bytes, 0, MAX_MESSAGE_BYTES)
+        seed_within("--seed", self.seed)
+
+    def arguments(self, launch: int) -> list[str]:
+        """Those of the program, for one launch."""
+        lead = [] if self.lead_seconds is None else ["--lead-ns", str(self.lead_seconds * 1e9)]
+        return [
+            *("--bytes", str(self.message_bytes), "--samples", str(self.samples)),
+            *("--calls", str(self.calls), "--budget-ns", str(self.budget_seconds * 1e9)),
+            *("--seed", str(self.seed + launch), *lead),
+        ]
+
+
+def bench(
+    operation: str,
+    *,
+    ranks: int = 2,
+    launcher: str | None = None,
+    mpi: str | None = None,
+    library: str | None = None,
+    tuning: str | None = None,
+    options: BenchOptions | None = None,
+    samples_file: Path | None = None,
+    simulated: SimulatedPlatform | None = None,
+    tell: Callable[[str], None] | None = None,
+) -> Bench:
+    """Medians of `operation` (of OPERATIONS) over several launches, in three modes.
+
+    With `library`, the path of libchiplog_coll.so, that library is held against the MPI's own in the same launches,
+    in turn; `tuning` is the file it reads, `default` or None for its own default. `launcher` starts the ranks, else
+    `ranks` of them are started on this host by the MPI's own. `simulated` is for SimGrid's SMPI. Raises UsageError,
+    and RunFailed where a launch fails.
+    """
+    _check_operation(operation)
+    within("--ranks", ranks, 1, MOST_RANKS)
+    asked = options or BenchOptions()
+    settings = _tuning_settings(tuning)
+    chosen = find_mpi(None, mpi, launcher)
+    preload = _library(library, tuning, chosen.mpicxx)
+    program = build_program(BENCH, str(chosen.mpicxx), tell=tell)
+    words = () if launcher is None else launcher_words(launcher)
+    says = {VERBOSE: "1", **AT_ONCE} if preload else {}
+    launches = []
+    for number in range(asked.launches):
+        arguments = ["--operation", operation, "--compare", "1" if preload else "0"]
+        arguments += asked.arguments(number)
+        started = launch_command(program, ranks, arguments, launcher=words, simulated=simulated)
+        command: Sequence[str] = started.command
+        if preload:
+            command = preloaded(command, str(program.path), preload)
+        if tell is not None:
+            tell(f"launch {number + 1} of {asked.launches}")
+        launches.append(_launch(command, {**started.environment, **settings, **says}))
+    if samples_file is not None:
+        write_samples(samples_file, launches, command)
+    return summarise(launches, asked.seed)
+
+
+def _check_operation(operation: str) -> None:
+    if operation not in OPERATIONS:
+        raise UsageError(
+            f"there is no operation '{operation}' here; there are {', '.join(OPERATIONS)}."
+        )
+
+
+def _library(library: str | None, tuning: str | None, mpicxx: Path) -> str | None:
+    if library is None and tuning is None:
+        return None
+    return str(find_library(library, mpicxx))
+
+
+def _tuning_settings(tuning: str | None) -> Mapping[str, str]:
+    if tuning is None or tuning == DEFAULT:
+        return {}
+    if not Path(tuning).is_file():
+        raise UsageError(f"--library: '{tuning}' is no file; it accepts default or a tuning file.")
+    read_text(tuning)  # the library would go on without it
+    return {"CHIPLOG_TUNING": str(Path(tuning).absolute())}
+
+
+def _launch(command: Sequence[str], environment: Mapping[str, str]) -> Launched:
+    done = run_to_end(command, environment, SECONDS)
+    if done.code != 0:
+        lines = done.stderr.splitlines()
+        others = [line for line in lines if not line.startswith("chiplog: barrier of ")]
+        said = first_error("\n".join(others or lines))
+        raise RunFailed(f"{command[0]} ended with code {done.code} and said: {said}.")
+    return read_launch(done.stdout, done.stderr)

@@ -1,0 +1,149 @@
+"""What a bench run found out, and its JSON of the schema chiplog.bench/1."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from chiplog.benchmarking.launched import LIBRARY, MODES, OWN, Launched
+from chiplog.benchmarking.statistics import Array, MedianEstimate, Ratio, median, ratio
+from chiplog.errors import RunFailed
+
+SCHEMA = "chiplog.bench/1"
+FLOOR_SHARE = 0.1
+"""Where the windows' floor, or the clocks' error, is a larger share of the time, windows can't tell it."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One mode and variant; medians of the valid samples."""
+
+    mode: str
+    variant: str
+    seconds: MedianEstimate
+    samples: int
+    invalid: int
+
+
+@dataclass(frozen=True)
+class Bench:
+    """One operation over all launches."""
+
+    operation: str
+    ranks: int
+    bytes: int
+    mpi: str
+    launches: int
+    clock_error_seconds: float
+    """The largest of any rank and launch."""
+    floor_seconds: float
+    """What a start window says of no operation at all: the median launch's."""
+    lead_seconds: float
+    rows: tuple[Row, ...]
+    mode: str
+    """The one to believe: `window`, or `round` where the clocks are too coarse for the operation."""
+    ratios: dict[str, Ratio]
+    """Of the library to the MPI's own, by mode."""
+    library: str | None = None
+    """What the library did in the last launch, in its own words."""
+
+    def row(self, mode: str, variant: str) -> Row:
+        """The row of one mode and variant."""
+        return next(row for row in self.rows if (row.mode, row.variant) == (mode, variant))
+
+
+def summarise(launches: Sequence[Launched], seed: int = 0) -> Bench:
+    """Medians over launches; RunFailed where a mode has no valid sample in some launch."""
+    variants = list(dict.fromkeys(sample.variant for sample in launches[0].samples))
+    taken = {(m, v): [_valid(launch, m, v) for launch in launches] for m in MODES for v in variants}
+    rows = tuple(_row(launches, mode, variant, taken, seed) for mode, variant in taken)
+    about = launches[0].about
+    error = max(launched.clock_error_seconds for launched in launches)
+    floor = float(np.median([launched.about["floor_seconds"] for launched in launches]))
+    ratios = {}
+    if LIBRARY in variants:
+        ratios = {m: ratio(taken[m, LIBRARY], taken[m, OWN], seed) for m in MODES}
+    shortest = min(row.seconds.value for row in rows if row.mode == "round")
+    return Bench(
+        operation=about["operation"],
+        ranks=about["ranks"],
+        bytes=about["bytes"],
+        mpi=about["mpi"],
+        launches=len(launches),
+        clock_error_seconds=error,
+        floor_seconds=floor,
+        lead_seconds=max(launched.about["lead_seconds"] for launched in launches),
+        rows=rows,
+        mode="window" if max(error, floor) <= FLOOR_SHARE * shortest else "round",
+        ratios=ratios,
+        library=launches[-1].library,
+    )
+
+
+def _valid(launch: Launched, mode: str, variant: str) -> Array:
+    samples = launch.of(mode, variant)
+    seconds: Array = samples.seconds[samples.valid]
+    if not seconds.size:
+        lead = launch.about["lead_seconds"]
+        raise RunFailed(
+            f"no start was in time, even {lead:.3g} s ahead: ranks come late; give each a core, or tell them earlier "
+            "with --lead."
+        )
+    return seconds
+
+
+def _row(
+    launches: Sequence[Launched],
+    mode: str,
+    variant: str,
+    taken: dict[tuple[str, str], list[Array]],
+    seed: int,
+) -> Row:
+    every = [launch.of(mode, variant) for launch in launches]
+    total = sum(samples.seconds.size for samples in every)
+    invalid = sum(int(np.count_nonzero(~samples.valid)) for samples in every)
+    return Row(mode, variant, median(taken[mode, variant], seed), total, invalid)
+
+
+def bench_to_json(bench: Bench) -> dict[str, Any]:
+    """The object of the schema; `ratio`, `verdict` and both medians are those of the mode to believe."""
+    document: dict[str, Any] = {
+        "schema": SCHEMA,
+        "operation": bench.operation,
+        "ranks": bench.ranks,
+        "bytes": bench.bytes,
+        "mpi": bench.mpi,
+        "launches": bench.launches,
+        "mode": bench.mode,
+        "clock_error_seconds": bench.clock_error_seconds,
+        "floor_seconds": bench.floor_seconds,
+        "lead_seconds": bench.lead_seconds,
+        "rows": [
+            {
+                "mode": row.mode,
+                "variant": row.variant,
+                "median_seconds": row.seconds.value,
+                "low_seconds": row.seconds.low,
+                "high_seconds": row.seconds.high,
+                "samples": row.samples,
+                "invalid": row.invalid,
+            }
+            for row in bench.rows
+        ],
+    }
+    if bench.library is not None:
+        document["library"] = bench.library
+    if bench.ratios:
+        chosen = bench.ratios[bench.mode]
+        document["ratio"] = asdict(chosen.estimate)
+        document["verdict"] = chosen.verdict
+        document["library_median_seconds"] = bench.row(bench.mode, LIBRARY).seconds.value
+        document["mpi_median_seconds"] = bench.row(bench.mode, OWN).seconds.value
+        document["ratios"] = {
+            mode: {**asdict(mode_ratio.estimate), "verdict": mode_ratio.verdict}
+            for mode, mode_ratio in bench.ratios.items()
+        }
+    return document

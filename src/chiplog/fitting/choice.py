@@ -1,0 +1,99 @@
+"""Which method fits a model to which series."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from chiplog.dataset.series import Dataset
+from chiplog.errors import UsageError
+from chiplog.fitting.estimates.job import NO_ROUND_TRIPS
+from chiplog.fitting.one_to_many.fitting import can_fit, needed
+from chiplog.fitting.quantities.by_method import (
+    ONE_TO_MANY,
+    PAIR_METHODS,
+    MethodQuantities,
+    bell,
+    culler,
+    kielmann,
+    prtt,
+)
+from chiplog.fitting.quantities.measured import MeasuredSeries
+from chiplog.models.registry import load_model
+
+PAIRS = "pairs"
+METHODS: Mapping[str, Callable[[MeasuredSeries], MethodQuantities]] = {
+    "prtt": prtt,
+    "culler": culler,
+    "kielmann": kielmann,
+    "bell": bell,
+}
+"""The quantities over size by each method."""
+ALL_METHODS = (*METHODS, ONE_TO_MANY, *PAIR_METHODS)
+
+
+def fitting_methods(model: str) -> tuple[str, ...]:
+    """The methods that can give a model's parameters, the default one first.
+
+    Raises UsageError for an unknown model, and for one that names a method that there is not.
+    """
+    for method in load_model(model).estimators:
+        if method not in ALL_METHODS:
+            raise UsageError(
+                f"model {model} names an estimator of method '{method}'; there are {', '.join(ALL_METHODS)}."
+            )
+    return tuple(load_model(model).estimators)
+
+
+def methods_of(model: str, method: str | None) -> tuple[str, ...]:
+    """The methods to use for a model: the named one, its default, or `all` of them.
+
+    Raises UsageError for a method that can't give the model's parameters; it names those that can.
+    """
+    known = fitting_methods(model)
+    if method is None:
+        return known[:1]
+    if method == "all":
+        return known
+    if method not in ALL_METHODS:
+        raise UsageError(
+            f"method: '{method}' is unknown; it accepts " + ", ".join((*ALL_METHODS, "all")) + "."
+        )
+    if method not in known:
+        raise UsageError(
+            f"method: {model} can't be fitted by {method}; it accepts " + ", ".join(known) + "."
+        )
+    return (method,)
+
+
+def of_pairs(model: str) -> bool:
+    """Whether a model is fitted to k pairs of processes."""
+    return any(method in PAIR_METHODS for method in fitting_methods(model))
+
+
+def suited_methods(model: str, method: str | None, dataset: Dataset) -> tuple[str, ...]:
+    """The methods to use for a model on one operation's series: those that the series are made for."""
+    if of_pairs(model):
+        has_pairs = any(series.pattern == PAIRS for series in dataset.series)
+        return methods_of(model, method) if has_pairs else ()
+    over_peers = can_fit(load_model(model), dataset)
+    by_size = any(series.pattern in ("prtt", "ping_pong", "flood") for series in dataset.series)
+    if method is None and over_peers and not by_size:
+        return (ONE_TO_MANY,)
+    return tuple(
+        name
+        for name in methods_of(model, method)
+        if (over_peers if name == ONE_TO_MANY else by_size or not _only_over_peers(dataset))
+    )
+
+
+def _only_over_peers(dataset: Dataset) -> bool:
+    return any(series.pattern == "one_to_many" for series in dataset.series)
+
+
+def lacks(model: str, method: str) -> str:
+    """The sentence on a run that holds nothing that the model could be fitted to by the method."""
+    if of_pairs(model):
+        return "the run lacks series of the pattern pairs (one-way or round-trip, no train)."
+    return (
+        f"the run lacks {needed(load_model(model))}." if method == ONE_TO_MANY else NO_ROUND_TRIPS
+    )

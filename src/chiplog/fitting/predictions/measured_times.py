@@ -1,0 +1,198 @@
+"""The measured times that predictions follow: of a message alone, and of what one more adds to a train.
+
+A regime's line goes through many sizes and misses some. Where a time was measured, predictions take it; between two
+measured sizes with no protocol change between them, the straight line from one to the other. Beyond the measured sizes
+the model decides, carried on from the nearest one: its line times what that size was off by.
+
+What was not measured keeps its place in the set of parameter vectors, but must not contradict what was: whichever of
+the CPUs and the NIC bounds a train in a vector takes the measured step. Where no trains were measured, all parts of a
+message are as much shorter or longer than the line as the whole message is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chiplog.fitting.predictions.known import DRAWS, Array, drawn
+from chiplog.fitting.predictions.regime import Regime, Vectors, curve_of
+from chiplog.fitting.regimes.partition import GAP, HALF, PROTOCOL
+from chiplog.fitting.result import Fit
+
+
+@dataclass(frozen=True)
+class _QuantityTable:
+    """One quantity at its measured sizes: bytes, shape (sizes,), and seconds, shape (sizes, 1 + DRAWS)."""
+
+    sizes: NDArray[np.int64]
+    seconds: Array
+    has_interval: NDArray[np.bool_]
+    """Of each size: is its own interval known? Else it has that of the line."""
+    near: dict[int, list[int]] = field(default_factory=dict)
+    """The places of the measured sizes about those that were asked for."""
+
+    def stretch(self, first: float, end: float) -> range:
+        """The places of the sizes from `first` on and below `end`."""
+        low, high = np.searchsorted(self.sizes, (first, end))
+        return range(int(low), int(high))
+
+
+def _table(fit: Fit, quantity: str) -> _QuantityTable:
+    """The medians that predictions follow; none of sizes that were measured in another state of the machine."""
+    curve = curve_of(fit, quantity)
+    if curve is None:
+        return _QuantityTable(
+            np.empty(0, np.int64), np.empty((0, 1 + DRAWS)), np.empty(0, np.bool_)
+        )
+    usable = np.isfinite(curve.measured_seconds) & (curve.measured_seconds > 0)
+    usable &= ~np.isin(curve.message_bytes, fit.other_state_bytes)
+    order = np.flatnonzero(usable)
+    order = order[np.argsort(curve.message_bytes[order], kind="stable")]
+    kind = (HALF, GAP).index(quantity)
+    sizes, value = curve.message_bytes[order], curve.measured_seconds[order]
+    low, high = curve.low_seconds[order], curve.high_seconds[order]
+    has_interval = np.isfinite(low) & np.isfinite(high)
+    low, high = np.where(has_interval, low, value), np.where(has_interval, high, value)
+    rows = [
+        [middle, *drawn(middle, least, most, np.random.default_rng([int(size), kind]))]
+        for size, middle, least, most in zip(sizes, value, low, high, strict=True)
+    ]
+    return _QuantityTable(sizes, np.array(rows).reshape(-1, 1 + DRAWS), has_interval)
+
+
+class MeasuredTimes:
+    """What was measured of the messages of a fit of the LogP family; empty where the fit holds no curves."""
+
+    def __init__(self, fit: Fit) -> None:
+        self._half, self._step = _table(fit, HALF), _table(fit, GAP)
+        self._protocols = [
+            segment.first_bytes for segment in fit.segments if segment.border == PROTOCOL
+        ]
+
+    def __bool__(self) -> bool:
+        """Whether any time was measured."""
+        return bool(self._half.sizes.size or self._step.sizes.size)
+
+    def at(self, regime: Regime, vectors: Vectors, message_bytes: int, *, whole: bool) -> Vectors:
+        """The parameter vectors of `regime` as they hold at one size; where times were measured, L_half is T(s).
+
+        `vectors` are those of `Regime.at`; with `whole`, each point has 1 + DRAWS of them.
+        """
+        if not self:
+            return vectors
+        further = float(max(message_bytes, 1) - 1)
+        line = _longest(vectors, [("L_half", "G_half")], message_bytes)
+        rows = slice(None) if whole else slice(0, 1)
+        way = self._follow(self._half, message_bytes, rows, vectors, [("L_half", "G_half")])
+        parts = {name: vectors[start] + further * vectors[slope] for name, start, slope in _PARTS}
+        wire = further * vectors["G"]
+        bounding = _PARTS[:2] if regime.receiver_keeps_up else _PARTS
+        step = self._train_step(regime, vectors, message_bytes, rows, bounding)
+        if step is not None:
+            parts |= _bounded({name: parts[name] for name, _, _ in bounding}, step)
+        elif way is not None:
+            share = np.divide(way, line, out=np.ones_like(line), where=line > 0)
+            parts = {name: share * part for name, part in parts.items()}
+            wire = share * wire
+        wire = np.minimum(wire, parts["nic"])
+        return {
+            "L_half": line if way is None else way,
+            "G_half": np.zeros_like(line),
+            "o_s": parts["send"],
+            "O_s": np.zeros_like(line),
+            "o_r": parts["receive"],
+            "O_r": np.zeros_like(line),
+            "g": parts["nic"] - wire,
+            "G": wire / max(further, 1.0),
+        }
+
+    def _train_step(
+        self,
+        regime: Regime,
+        vectors: Vectors,
+        message_bytes: int,
+        rows: slice,
+        bounding: tuple[tuple[str, str, str], ...],
+    ) -> Array | None:
+        """What one more message adds to a train; None beyond the trains of a regime without any."""
+        near = self._step.sizes[self._near(self._step, message_bytes)]
+        inside = (near >= regime.first_bytes) & (near <= regime.last_bytes)
+        if near.size == 0 or (near.size == 1 and near[0] != message_bytes and not inside[0]):
+            return None
+        lines = [(start, slope) for _, start, slope in bounding]
+        return self._follow(self._step, message_bytes, rows, vectors, lines)
+
+    def _near(self, table: _QuantityTable, message_bytes: int) -> list[int]:
+        """The places of the measured sizes about a size, in its protocol: two, or the only or nearest one."""
+        if message_bytes not in table.near:
+            table.near[message_bytes] = self._places(table, message_bytes)
+        return table.near[message_bytes]
+
+    def _places(self, table: _QuantityTable, message_bytes: int) -> list[int]:
+        first = max(
+            (protocol for protocol in self._protocols if protocol <= message_bytes), default=0
+        )
+        end = min(
+            (protocol for protocol in self._protocols if protocol > message_bytes), default=np.inf
+        )
+        places = table.stretch(first, end)
+        if not places:
+            return []
+        place = int(np.searchsorted(table.sizes, message_bytes))
+        if place in places and table.sizes[place] == message_bytes:
+            return [place]
+        return [neighbour for neighbour in (place - 1, place) if neighbour in places]
+
+    def _follow(
+        self,
+        table: _QuantityTable,
+        message_bytes: int,
+        rows: slice,
+        vectors: Vectors,
+        lines: Sequence[tuple[str, str]],
+    ) -> Array | None:
+        """The measured time at a size, of each vector; None where nothing was measured in its protocol.
+
+        The model's own time is the largest of `lines`, start and slope.
+        """
+        near = self._near(table, message_bytes)
+        if not near:
+            return None
+        line = _longest(vectors, lines, message_bytes)
+        sizes = table.sizes[near].astype(np.float64)
+        share = (message_bytes - sizes[0]) / (sizes[1] - sizes[0]) if len(near) == 2 else 0.0
+        seconds = (np.array([1.0 - share, share][: len(near)]) @ table.seconds[near])[rows]
+        points = line.reshape(-1, seconds.size)
+        times = np.broadcast_to(seconds, points.shape)
+        if not table.has_interval[near].all():
+            times = times * _ratio(points, points[:, :1])
+        if len(near) == 2 or sizes[0] == message_bytes:
+            return np.asarray(times.reshape(-1))
+        return np.asarray(times.reshape(-1) * _ratio(line, _longest(vectors, lines, sizes[0])))
+
+
+_PARTS = (("send", "o_s", "O_s"), ("nic", "g", "G"), ("receive", "o_r", "O_r"))
+
+
+def _longest(vectors: Vectors, lines: Sequence[tuple[str, str]], message_bytes: float) -> Array:
+    """The largest of some lines at a size."""
+    further = max(message_bytes - 1.0, 0.0)
+    return np.asarray(
+        np.maximum.reduce([vectors[start] + further * vectors[slope] for start, slope in lines])
+    )
+
+
+def _ratio(array: Array, other: Array) -> Array:
+    """The quotient; 1 where the divisor is 0."""
+    shape = np.broadcast_shapes(array.shape, other.shape)
+    return np.divide(array, other, out=np.ones(shape), where=np.broadcast_to(other > 0, shape))
+
+
+def _bounded(parts: Vectors, step: Array) -> Vectors:
+    """The parts of which the longest takes `step`; a shorter step shortens all alike, so that their order stays."""
+    longest = np.maximum.reduce(list(parts.values()))
+    shorter = np.minimum(_ratio(step, longest), 1.0)
+    return {name: np.where(part >= longest, step, part * shorter) for name, part in parts.items()}

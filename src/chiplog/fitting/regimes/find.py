@@ -1,0 +1,176 @@
+"""How many regimes a series has: the fewest that predict sizes which were held out.
+
+A further regime must be real, so that noise cannot explain it, and it must pay: sizes that were held out must be
+predicted better with it. So of all numbers of lines that a penalised sum of squares allows, the smallest one is taken
+that predicts held-out sizes about as well as the best one.
+
+The penalty of one more line is what its three numbers (two of the line, and where it begins) gain from noise alone at
+the best of all places, in all but the share `ALPHA` of series. Its unit is the noise of the sizes, or what the finest
+lines leave, where that is more: a curve that is no line anywhere is not cut into ever more lines.
+
+Source: Y.-C. Yao, "Estimating the number of change-points via Schwarz' criterion", Stat. Prob. Lett. 6 (1988), for the
+penalty; L. Breiman et al., "Classification and regression trees" (1984), section 3.4.3, for taking the simplest that
+predicts as well as the best.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import chdtri
+
+from chiplog.fitting.regimes.lines import (
+    FEWEST_SIZES,
+    CurveToCut,
+    LinesOfCut,
+    best_lines,
+    costs_of_places,
+)
+from chiplog.statistics import MAD_TO_DEVIATION
+
+Floats = NDArray[np.float64]
+
+FOLDS = 5
+ALPHA = 0.01
+"""Share of the series of one line in which noise may pass for a second one."""
+SURE = 0.95
+"""Confidence with which a border lies where the lines fit about as well."""
+RESOLUTION = 0.01
+"""Share of its scale by which a series may miss a line: nothing finer is worth a regime of its own."""
+WORST_ERROR = 1.0
+"""Relative error above which a prediction is just wrong, however wrong it is."""
+AS_GOOD = 0.02
+"""Share by which held-out errors may be larger than the least for fewer regimes to be taken."""
+
+
+@dataclass(frozen=True)
+class Border:
+    """Where one regime ends and the next begins; sizes in bytes."""
+
+    last_before: int
+    """The last size of the regime before, where the lines fit best."""
+    lowest: int
+    highest: int
+    """The least and the largest that it may be: there, the lines fit about as well."""
+
+
+@dataclass(frozen=True)
+class Regimes:
+    """The regimes of one series over S sizes."""
+
+    sizes: NDArray[np.int64]
+    """Bytes, ascending, shape (S,)."""
+    seconds: Floats
+    """As measured, shape (S,)."""
+    lines: LinesOfCut
+    held_out_seconds: Floats | None
+    """What each size is predicted to take from the other folds, shape (S,); None where there are too few sizes."""
+    borders: tuple[Border, ...] = ()
+
+
+def find_regimes(
+    sizes: NDArray[np.int64],
+    seconds: Floats,
+    error: Floats,
+    scale: Floats,
+    protocol_limits: tuple[int, ...] = (),
+    suggested: tuple[int, ...] = (),
+) -> Regimes:
+    """The regimes of one series; all arrays have shape (S,), sizes ascend and each stands once.
+
+    `error` is the standard error of `seconds`; `scale` in seconds is what misses are judged against: `seconds`
+    themselves, or what they are a part of. `protocol_limits` are the last sizes in bytes before each protocol change:
+    regimes end there. So they do at `suggested` borders, those of another quantity, where the held-out sizes are
+    predicted better with these.
+    """
+    bytes_ = np.maximum(
+        sizes.astype(np.float64), 0.5
+    )  # 0 B is below 1 B, and the logarithm needs a place for it
+    allowed = np.hypot(error, RESOLUTION * scale)
+    curve = CurveToCut(bytes_, seconds, allowed, protocol_limits)
+    loss, regimes = _regimes(sizes, curve, scale)
+    if suggested:
+        shared = CurveToCut(bytes_, seconds, allowed, (*protocol_limits, *suggested))
+        other_loss, other = _regimes(sizes, shared, scale)
+        if other_loss < loss:
+            return other
+    return regimes
+
+
+def _regimes(sizes: NDArray[np.int64], curve: CurveToCut, scale: Floats) -> tuple[float, Regimes]:
+    """The regimes of one curve, and the mean held-out loss; infinite where there are too few sizes to tell."""
+    seconds = curve.seconds
+    cuts = best_lines(curve)
+    real = _real(cuts, curve)
+    predicted = {
+        count: times for count, times in _held_out(curve, max(real)).items() if count in real
+    }
+    if not predicted:
+        fewest = cuts[min(real)]
+        return np.inf, Regimes(sizes, seconds, fewest, None, _borders(curve, fewest, sizes))
+    loss = {
+        count: float(np.mean(_loss((times - seconds) / scale)))
+        for count, times in predicted.items()
+    }
+    least = min(loss.values())
+    count = min(number for number in loss if loss[number] <= least * (1.0 + AS_GOOD))
+    borders = _borders(curve, cuts[count], sizes)
+    return loss[count], Regimes(sizes, seconds, cuts[count], predicted[count], borders)
+
+
+def _borders(curve: CurveToCut, lines: LinesOfCut, sizes: NDArray[np.int64]) -> tuple[Border, ...]:
+    """Each border with the places where the sum of squares is as small, give or take the noise of one number."""
+    squares = ((curve.seconds - lines.at(curve.sizes)) / curve.error) ** 2
+    noise = max(1.0, MAD_TO_DEVIATION**2 * float(np.median(squares)))
+    allowed = noise * float(chdtri(1.0, 1.0 - SURE))
+    borders = []
+    edges = [*lines.begins, curve.sizes.size]
+    for begin, at, end in zip(edges, edges[1:], edges[2:], strict=False):
+        cost = costs_of_places(curve, begin, end)
+        as_good = [
+            place for place, place_cost in cost.items() if place_cost <= cost.get(at, 0.0) + allowed
+        ]
+        low, high = min([at, *as_good]), max([at, *as_good])
+        borders.append(Border(int(sizes[at - 1]), int(sizes[low - 1]), int(sizes[high - 1])))
+    return tuple(borders)
+
+
+def _real(cuts: dict[int, LinesOfCut], curve: CurveToCut) -> list[int]:
+    """The numbers of lines that noise can't explain."""
+    points = curve.sizes.size
+    finest = cuts[max(cuts)]
+    residual = np.abs(curve.seconds - finest.at(curve.sizes)) / curve.error
+    freedom = points - 2 * len(finest.begins)
+    spread = (
+        MAD_TO_DEVIATION * float(np.median(residual)) * np.sqrt(points / freedom)
+        if freedom > 0
+        else 1.0
+    )
+    penalty = max(1.0, spread) ** 2 * float(chdtri(3.0, ALPHA / points))
+    best = min(cuts, key=lambda count: cuts[count].cost + penalty * count)
+    return [count for count in cuts if count <= best]
+
+
+def _held_out(curve: CurveToCut, most: int) -> dict[int, Floats]:
+    """What each size is predicted to take from the other folds, by the number of lines (up to `most`)."""
+    points = curve.sizes.size
+    if points < 2 * FEWEST_SIZES:
+        return {}
+    fold = np.arange(points) % FOLDS
+    predicted: dict[int, Floats] = {}
+    seen: Counter[int] = Counter()
+    for number in range(FOLDS):
+        held = fold == number
+        for count, lines in best_lines(curve.without(held)).items():
+            if count <= most:
+                predicted.setdefault(count, np.zeros(points))[held] = lines.at(curve.sizes[held])
+                seen[count] += 1
+    return {count: times for count, times in predicted.items() if seen[count] == FOLDS}
+
+
+def _loss(relative: Floats) -> Floats:
+    """The square root of the relative error: a few sizes that no line predicts do not decide."""
+    return np.sqrt(np.minimum(np.abs(relative), WORST_ERROR))

@@ -1,0 +1,139 @@
+"""Compiling our native sources with an MPI's compiler wrapper, into a directory that appears when all is done."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from chiplog.counts import within
+from chiplog.errors import RunFailed
+from chiplog.measurement.mpis import Mpi, first_error
+from chiplog.measurement.objects import SharedObjects
+from chiplog.measurement.trust import OTHERS_WRITE, make_private_folder
+
+SKIP_CXX_BINDINGS = ("-DOMPI_SKIP_MPICXX", "-DMPICH_SKIP_MPICXX")
+"""The C++ bindings that MPI-3 removed only cost time to compile."""
+
+SMPI_FLAGS = ("-DCHIPLOG_SMPI", "-DSMPI_NO_OVERRIDE_MALLOC", "-fPIC")
+"""Simulated time, and no macros called `malloc` and `free` in front of C++ headers."""
+
+Progress = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Compilation:
+    """How sources below `native` become object files in `scratch`."""
+
+    mpi: Mpi
+    flags: tuple[str, ...]
+    native: Path
+    scratch: Path
+    log: Path
+    """Where all that a failing compiler said is kept."""
+    shared: SharedObjects
+    tell: Progress
+
+    def compile(
+        self, sources: Sequence[Path], jobs: int | None, optimise: Callable[[Path], str]
+    ) -> list[Path]:
+        """The object files of `sources`, `jobs` compilers at a time (as many as usable cores by default)."""
+
+        def compile_one(numbered: tuple[int, Path]) -> Path:
+            number, source = numbered
+            target = self.scratch / f"{number}.o"
+            if self.shared.find(source, target):
+                return target
+            arguments = [*self.flags, optimise(source), "-c", str(source), "-o", str(target)]
+            self.run([str(self.mpi.mpicxx), *arguments], f"compiling {source.name}")
+            self.shared.keep(source, target)
+            self.tell(f"compiled {source.relative_to(self.native)}")
+            return target
+
+        within("--jobs", 1 if jobs is None else jobs)
+        workers = jobs or len(os.sched_getaffinity(0))
+        with ThreadPoolExecutor(max_workers=max(1, workers)) as pool:
+            try:
+                return list(pool.map(compile_one, enumerate(sources)))
+            except BaseException:
+                pool.shutdown(cancel_futures=True)
+                raise
+
+    def link(self, objects: Sequence[Path], flags: Sequence[str], name: str) -> None:
+        """Links the object files, which then go, to `name` in the scratch directory."""
+        self.tell("linking")
+        arguments = [*map(str, objects), *flags, "-o", str(self.scratch / name)]
+        self.run([str(self.mpi.mpicxx), *arguments], f"linking {name}")
+        for path in objects:
+            path.unlink()
+
+    def archive(self, objects: Sequence[Path], name: str) -> None:
+        """Puts the object files, which then go, into the archive `name` in the scratch directory."""
+        self.run(["ar", "rcs", str(self.scratch / name), *map(str, objects)], f"archiving {name}")
+        for path in objects:
+            path.unlink()
+
+    def run(self, command: Sequence[str], doing: str) -> None:
+        """One run of the compiler or archiver; RunFailed with its first complaint."""
+        try:
+            done = subprocess.run(
+                list(command),
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                text=True,
+                errors="replace",
+                check=False,
+                env={**os.environ, **self.mpi.environment},
+            )
+        except OSError as error:
+            raise RunFailed(f"{command[0]} can't be run: {error.strerror}.") from error
+        if done.returncode != 0:
+            output = done.stdout + done.stderr
+            self.log.write_text(f"{' '.join(command)}\n{output}", encoding="utf-8")
+            raise RunFailed(
+                f"{doing} with {self.mpi.mpicxx} failed: {first_error(output)}; all that it said is in {self.log}."
+            )
+
+
+def include_flags(native: Path) -> tuple[str, ...]:
+    """Where the sources in `native` find headers; RunFailed where nlohmann-json is missing."""
+    package = importlib.util.find_spec("nlohmann_json")
+    if package is None or package.origin is None:
+        raise RunFailed("building needs the package nlohmann-json; install chiplog again.")
+    json_include = Path(package.origin).parent / "include"
+    return (f"-I{native / 'include'}", f"-I{native / 'src'}", "-isystem", str(json_include))
+
+
+@contextmanager
+def scratch_directory(parent: Path) -> Iterator[Path]:
+    """A new directory below `parent`, which goes with all that is still in it."""
+    try:
+        make_private_folder(parent, parent)
+        scratch = Path(tempfile.mkdtemp(prefix="building-", dir=parent))
+    except OSError as error:
+        raise RunFailed(f"the cache {parent} can't be written: {error.strerror}.") from error
+    try:
+        yield scratch
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+
+
+def publish(scratch: Path, final: Path, is_complete: Callable[[], bool]) -> None:
+    """Move a finished build to its place at once; where another process was faster, its build is as good."""
+    scratch.chmod(0o755)
+    for path in scratch.iterdir():
+        path.chmod(path.stat().st_mode & ~OTHERS_WRITE)
+    if final.exists() and not is_complete():
+        shutil.rmtree(final, ignore_errors=True)
+    try:
+        scratch.rename(final)
+    except OSError:
+        if not is_complete():
+            raise

@@ -1,0 +1,101 @@
+"""What a probe says about itself and its machine: `--list` and `--clock`."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from chiplog.errors import RunFailed
+from chiplog.measurement.probes import base_probe
+from chiplog.outside import as_json
+
+PATIENCE_SECONDS = 20.0
+
+
+@dataclass(frozen=True)
+class TransportFacts:
+    """One transport of a probe; `options` is how they are written after the colon of a target."""
+
+    name: str
+    summary: str
+    options: str
+    capabilities: Mapping[str, object]
+    usable: bool = True
+    why: str = ""
+    """What was found on this machine, or what is missing."""
+    choices: tuple[str, ...] = ()
+    """Options that this machine has something for, e.g. "provider=tcp"."""
+    remedy: str = ""
+    """What makes it usable, where it isn't; without a full stop."""
+
+
+@dataclass(frozen=True)
+class NotBuilt:
+    """A transport that the probe was built without, and what was missing then."""
+
+    name: str
+    needs: str
+
+
+def transports(probe: Path | None = None) -> tuple[TransportFacts, ...]:
+    """The transports of `probe`, of the base probe by default; RunFailed where it can't be asked."""
+    return all_transports(probe)[0]
+
+
+def all_transports(
+    probe: Path | None = None,
+) -> tuple[tuple[TransportFacts, ...], tuple[NotBuilt, ...]]:
+    """The transports of `probe`, and those that it was built without; RunFailed where it can't be asked."""
+    asked = probe or base_probe()
+    answer = ask(asked, "--list")
+    try:
+        return (
+            tuple(_transport(listed) for listed in answer["transports"]),
+            tuple(
+                NotBuilt(missing["name"], missing["needs"])
+                for missing in answer.get("not_built", ())
+            ),
+        )
+    except (KeyError, TypeError) as error:
+        raise RunFailed(f"{asked} --list answers without {error}.") from error
+
+
+def _transport(listed: Mapping[str, Any]) -> TransportFacts:
+    availability = listed.get("availability", {})
+    return TransportFacts(
+        listed["name"],
+        listed["summary"],
+        listed["options"],
+        listed["capabilities"],
+        availability.get("usable", True),
+        availability.get("why", ""),
+        tuple(availability.get("choices", ())),
+        availability.get("remedy", ""),
+    )
+
+
+def clock_and_machine(probe: Path | None = None) -> Mapping[str, Any]:
+    """The clock as the probe finds it, the machine and what makes numbers noisy, as in a run's header."""
+    return ask(probe or base_probe(), "--clock")
+
+
+def ask(probe: Path, question: str) -> Mapping[str, Any]:
+    """The JSON object that `probe` answers to one option."""
+    try:
+        done = subprocess.run(
+            [str(probe), question],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            check=True,
+            timeout=PATIENCE_SECONDS,
+        )
+    except (OSError, subprocess.SubprocessError, UnicodeDecodeError) as error:
+        raise RunFailed(f"the probe does not answer: {probe} {question}: {error}.") from error
+    answer = as_json(done.stdout)
+    if not isinstance(answer, dict):
+        raise RunFailed(f"{probe} {question} answers with something else than an object.")
+    return answer

@@ -1,0 +1,65 @@
+"""By how much a model misses what it was fitted to: a part of every interval of a prediction.
+
+The parameters' own intervals say what the data leave of a line, not whether times follow a line. So the ends of an
+interval also get the width that covers 95 % of the errors: the prediction band at the sizes of the messages, which
+held-out errors made; of a fit without bands, the residuals of its curves.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+import numpy as np
+
+from chiplog.fitting.predictions.bands import COVERED
+from chiplog.fitting.predictions.span import AnswerSpan
+from chiplog.fitting.result import Fit
+
+JUDGED = ("half_round_trip", "round_trip_over_peers")
+"""The quantities whose residuals tell a model's error, beside those of k pairs."""
+
+
+def model_error(fit: Fit, sizes: Iterable[int]) -> float:
+    """The natural logarithm of the factor within which 95 % of the times lie of messages of `sizes` bytes.
+
+    0 where the fit says nothing about it.
+    """
+    asked = np.array(sorted(sizes) or [1], dtype=np.int64)
+    widths = [float(band.at(asked).max()) for band in fit.bands]
+    if widths:
+        return math.log1p(max(widths))
+    return max(_residual(fit), _known_factor(fit))
+
+
+def with_model_error(span: AnswerSpan, width: float) -> AnswerSpan:
+    """The span, whose ends get a `width`, a logarithm, in quadrature with what the parameters leave."""
+    if not (width > 0.0 and span.value > 0.0):
+        return span
+    low = max(span.low, 0.0)
+    below = math.inf if low == 0.0 else math.hypot(math.log(span.value / low), width)
+    above = math.hypot(math.log(max(span.high, span.value) / span.value), width)
+    return AnswerSpan(span.value, span.value * math.exp(-below), span.value * math.exp(above))
+
+
+def _residual(fit: Fit) -> float:
+    """The residual that 95 % of those of its curves do not exceed, as a logarithm."""
+    parts = [
+        np.abs(np.log(curve.predicted_seconds / curve.measured_seconds))
+        for curve in fit.curves
+        if (curve.quantity in JUDGED or curve.pairs is not None)
+        and np.all(curve.predicted_seconds > 0.0)
+        and np.all(curve.measured_seconds > 0.0)
+    ]
+    known = np.sort(np.concatenate(parts)) if parts else np.empty(0)
+    known = known[np.isfinite(known)]
+    if not known.size:
+        return 0.0
+    rank = min(math.ceil(COVERED * (known.size + 1)), known.size)
+    return float(known[rank - 1])
+
+
+def _known_factor(fit: Fit) -> float:
+    """The mean error that the fit states, for files without curves."""
+    factor = fit.error.mean_factor
+    return math.log(factor) if fit.error.points and math.isfinite(factor) and factor > 1.0 else 0.0

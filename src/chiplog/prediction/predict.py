@@ -1,0 +1,313 @@
+"""Predicts a collective operation from the fits of a model file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+
+import numpy as np
+
+from chiplog.collectives.algorithm import MOST_RANKS, Algorithm, Task
+from chiplog.collectives.costs import Seconds
+from chiplog.collectives.registry import algorithms, load
+from chiplog.counts import within
+from chiplog.errors import UsageError
+from chiplog.fitting.predictions.known import Array
+from chiplog.fitting.predictions.span import AnswerSpan, Evaluate
+from chiplog.fitting.result import Fit
+from chiplog.fitting.verdict import rejection, require_usable
+from chiplog.models.protocol import Model
+from chiplog.models.registry import models_by_precedence
+from chiplog.plugins import load_reference
+from chiplog.prediction import to_many
+from chiplog.prediction.loggp import SHAPED_BY_COSTS, LogGPSpeaker
+from chiplog.prediction.model_error import model_error, with_model_error
+from chiplog.prediction.n_way import N_WAY, SAME, BarrierTimes
+from chiplog.prediction.network import Asked, Space, Speaker
+from chiplog.prediction.result import LOWER_BOUND, Prediction, with_verdicts
+from chiplog.prediction.sent_sizes import is_simulated_quickly
+
+
+def predict(
+    fits: Sequence[Fit],
+    operation: str,
+    task: Task,
+    *,
+    algorithm: str | None = None,
+    peers: int | None = None,
+    per_node: int = 1,
+    model: str | None = None,
+    paper_literal: bool = False,
+    anyway: bool = False,
+) -> tuple[Prediction, ...]:
+    """All algorithms of `operation`, or the one named, fastest first; the lower bound is the last row.
+
+    `peers` is n of algorithms that have one; without it, n-way dissemination takes the best n. With `per_node` ranks on
+    each node, models that know what these share come first. A fit that its own check rejects is used `anyway` only,
+    and each row says so. Raises UsageError for an unknown name, for a model that can't predict the operation, for a
+    rejected fit, and where a parameter that is needed is not identified.
+
+    Of `one-to-many` the peers are all other ranks, or so many of them; `paper_literal` takes LoP's formulas as printed.
+    """
+    if operation == to_many.OPERATION:
+        return to_many.predict_to_many(
+            fits,
+            task,
+            way=algorithm,
+            peers=peers,
+            model=model,
+            paper_literal=paper_literal,
+            anyway=anyway,
+        )
+    wanted = [load(operation, algorithm)] if algorithm else list(algorithms(operation).values())
+    within("--per-node", per_node, 1, MOST_RANKS)
+    speaker = speaker_for(fits, wanted, task, per_node=per_node, model=model, anyway=anyway)
+    asked = _asked(speaker, [a for a in wanted if algorithm or a.accepts(task)], task, peers)
+    if not asked:
+        raise UsageError(f"--ranks: no algorithm of {operation} accepts {task.ranks}.")
+    rows = [_row(speaker, *question) for question in asked.values()]
+    rows.sort(key=lambda row: row.seconds)
+    return (*_judged(speaker, asked, rows), _bound(speaker, operation, wanted[0], task))
+
+
+def _asked(
+    speaker: Speaker, accepted: Sequence[Algorithm], task: Task, peers: int | None
+) -> dict[str, Asked]:
+    """The algorithms that the model predicts, by name, each with its number of peers."""
+    return {
+        algorithm.name: (algorithm, _with_peers(speaker, algorithm, task, peers))
+        for algorithm in accepted
+        if speaker.speaks_about(algorithm)
+    }
+
+
+def models_of(operation: str) -> tuple[str, ...]:
+    """The models that predict an algorithm of the operation, by precedence."""
+    known = algorithms(operation).values()
+    return tuple(
+        model.name
+        for model in _predicting_models()
+        if any(map(_speaker_type(model).speaks_about, known))
+    )
+
+
+def _predicting_models() -> tuple[Model, ...]:
+    return models_by_precedence(lambda model: model.speaker is not None)
+
+
+def _speaker_type(model: Model) -> type[Speaker]:
+    assert model.speaker is not None
+    speaker: type[Speaker] = load_reference(model.speaker)
+    return speaker
+
+
+def speaker_for(
+    fits: Sequence[Fit],
+    wanted: Sequence[Algorithm],
+    task: Task,
+    *,
+    per_node: int = 1,
+    model: str | None = None,
+    anyway: bool = False,
+) -> Speaker:
+    """The first of the fits, by precedence of their models, that predicts one of the algorithms.
+
+    With `model`, only its fits. With several ranks `per_node`, models that know what these share come first. Fits that
+    their own check rejects come last, and serve `anyway` only. Raises UsageError where there is none, or where it lacks
+    a parameter.
+    """
+    known = {
+        predicting_model.name: _speaker_type(predicting_model)
+        for predicting_model in _predicting_models()
+    }
+    if model is not None and model not in known:
+        raise UsageError(
+            f"--model: '{model}' predicts no collective operation; there are {', '.join(known)}."
+        )
+    order = list(known)
+    if per_node > 1:
+        order.sort(key=lambda name: not known[name].knows_nodes)
+    refused: UsageError | None = None
+    for fit in _by_precedence(fits, [model] if model else order):
+        try:
+            require_usable(fit, anyway=anyway)
+            speaker = known[fit.model](fit, task, per_node)
+        except UsageError as error:
+            refused = refused or error
+            continue
+        if any(speaker.speaks_about(algorithm) for algorithm in wanted):
+            return speaker
+    if refused is not None:
+        raise refused
+    raise _no_model(fits, wanted, order)
+
+
+def _no_model(fits: Sequence[Fit], wanted: Sequence[Algorithm], order: Sequence[str]) -> UsageError:
+    """The error where none of the fits predicts one of the algorithms."""
+    serving = ", ".join(name for name in order if name in models_of(wanted[0].operation))
+    held = ", ".join(dict.fromkeys(fit.model for fit in fits)) or "nothing"
+    names = wanted[0].operation + (f" by {wanted[0].name}" if len(wanted) == 1 else "")
+    return UsageError(
+        f"no model in the file predicts {names}: it holds {held}; predictions need one of {serving}."
+    )
+
+
+def _by_precedence(fits: Sequence[Fit], order: Sequence[str]) -> list[Fit]:
+    """The fits of the models in `order`, those first that their own check does not reject."""
+    return sorted(
+        (fit for fit in fits if fit.model in order and fit.segments),
+        key=lambda fit: (
+            rejection(fit) is not None,
+            order.index(fit.model),
+            fit.method != "prtt",
+        ),
+    )
+
+
+def _with_peers(speaker: Speaker, algorithm: Algorithm, task: Task, peers: int | None) -> Task:
+    if peers is not None:
+        return replace(task, peers=peers)
+    if algorithm.name != N_WAY:
+        return task
+    best = BarrierTimes(speaker, task.message_bytes).fastest(task.ranks)
+    return replace(task, peers=best)
+
+
+@dataclass(frozen=True)
+class Answer:
+    """An algorithm's time over a set of parameter vectors."""
+
+    evaluate: Evaluate
+    method: str
+    """How it comes about: see `Prediction.method`."""
+    quick: Evaluate
+    """The closed form, made as long as the simulated time is in the middle of the set."""
+
+
+def answer(speaker: Speaker, space: Space, algorithm: Algorithm, task: Task) -> Answer:
+    """The closed form where it is exact, else what the simulator says where that is quick, else a bound.
+
+    A tree that costs shape is that of the middle of the set: it is chosen before anybody knows more.
+    """
+    if isinstance(speaker, LogGPSpeaker) and algorithm.name in SHAPED_BY_COSTS:
+        task = replace(task, costs=speaker.tree_costs(task.message_bytes))
+
+    def closed(fractions: Array, whole: bool) -> Seconds:
+        return space.seconds(algorithm, task, fractions, whole)
+
+    if not isinstance(speaker, LogGPSpeaker) or _is_exact(speaker, algorithm, task):
+        return Answer(closed, "closed-form", closed)
+    if not is_simulated_quickly(task):
+        return Answer(closed, "bound", closed)
+    space.span(closed)  # refuses what nothing bounds, before the simulator takes it
+    # Most answers need no simulator, and come sooner without it.
+    from chiplog.prediction.simulated import ScheduleTimes
+
+    times = ScheduleTimes(algorithm.schedule(task), speaker, used=space.used)
+
+    @cache
+    def in_the_middle() -> float:
+        middle = np.full((1, len(space.symbols)), 0.5)
+        first = float(closed(middle, False)[0, 0])
+        return float(times.evaluate(middle, False)[0, 0]) / first if first > 0 else 1.0
+
+    def quick(fractions: Array, whole: bool) -> Seconds:
+        return np.asarray(closed(fractions, whole) * in_the_middle())
+
+    return Answer(times.evaluate, "simulation", quick)
+
+
+def _is_exact(speaker: LogGPSpeaker, algorithm: Algorithm, task: Task) -> bool:
+    """Whether the closed form is the algorithm's time: its longest path is that under costs of one line."""
+    limit, sizes = speaker.largest_eager_bytes, speaker.sizes(algorithm, task)
+    waits = limit is not None and max(sizes, default=0) > limit
+    is_bent = speaker.follows_measured_times and len(sizes) > 1 and is_simulated_quickly(task)
+    return algorithm.exact(task) and not waits and not is_bent
+
+
+def _row(speaker: Speaker, algorithm: Algorithm, task: Task) -> Prediction:
+    space = speaker.space([(algorithm, task)])
+    times = answer(speaker, space, algorithm, task)
+    error = model_error(speaker.fit, sizes_of(speaker, algorithm, task))
+    span = with_model_error(space.span(times.evaluate), error)
+    reason = speaker.beyond(algorithm, task)
+    row = _prediction(speaker, algorithm.operation, algorithm.name, task, span, reason)
+    peers = task.peers if algorithm.takes_peers else None
+    return replace(row, method=times.method, peers=peers)
+
+
+def _bound(speaker: Speaker, operation: str, algorithm: Algorithm, task: Task) -> Prediction:
+    space, evaluate = speaker.lower_bound(operation, task)
+    reason = speaker.beyond(algorithm, task) if speaker.speaks_about(algorithm) else None
+    error = model_error(speaker.fit, {task.message_bytes})
+    span = with_model_error(space.span(evaluate), error)
+    row = _prediction(speaker, operation, LOWER_BOUND, task, span, reason)
+    return replace(row, verdict="bound")
+
+
+def sizes_of(speaker: Speaker, algorithm: Algorithm, task: Task) -> set[int]:
+    """The sizes of an algorithm's messages in bytes; that of the task where the model does not ask for them."""
+    if isinstance(speaker, LogGPSpeaker):
+        return speaker.sizes(algorithm, task)
+    return {task.message_bytes}
+
+
+def _prediction(
+    speaker: Speaker,
+    operation: str,
+    name: str,
+    task: Task,
+    span: AnswerSpan,
+    reason: str | None,
+) -> Prediction:
+    """The row of a bound; that of an algorithm has another method, and may have peers."""
+    return Prediction(
+        operation=operation,
+        algorithm=name,
+        ranks=task.ranks,
+        bytes=task.message_bytes,
+        peers=None,
+        seconds=span.value,
+        low=span.low,
+        high=span.high,
+        extrapolated=reason is not None,
+        reason=reason,
+        model=speaker.fit.model,
+        method="bound",
+        verdict="",
+        rejected=rejection(speaker.fit),
+    )
+
+
+def _judged(
+    speaker: Speaker, wanted: Mapping[str, Asked], rows: Sequence[Prediction]
+) -> list[Prediction]:
+    """Slower is what takes longer than the fastest that is no bound, whatever the parameters are of those that the data
+    leave; what is left may all be fastest.
+    """
+    best = next((row for row in rows if row.method != "bound"), None)
+    if best is None:
+        return [replace(row, verdict="unclear") for row in rows]
+    return with_verdicts(
+        rows, [row is not best and _is_slower(speaker, wanted, row, best) for row in rows]
+    )
+
+
+def _is_slower(
+    speaker: Speaker, wanted: Mapping[str, Asked], row: Prediction, best: Prediction
+) -> bool:
+    """Is it, with the same parameters for both?"""
+    if row.low > best.high:
+        return True
+    if row.seconds <= best.seconds * (1 + SAME):
+        return False
+    space = speaker.space([wanted[row.algorithm], wanted[best.algorithm]])
+    row_times, best_times = (
+        answer(speaker, space, *wanted[prediction.algorithm]) for prediction in (row, best)
+    )
+
+    def longer(fractions: Array, whole: bool) -> Seconds:
+        return row_times.evaluate(fractions, whole) - best_times.evaluate(fractions, whole)
+
+    return space.span(longer, refuse=False).low > SAME * best.seconds

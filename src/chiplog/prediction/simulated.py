@@ -1,0 +1,118 @@
+"""Times of schedules by the simulator, over the set of parameter vectors that a fit leaves.
+
+`chiplog simulate` takes them for any schedule, `chiplog predict` where a closed form is only a bound. Both take the
+costs of messages from `chiplog.fitting.predictions.measured_times`, as closed forms do.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from chiplog.errors import RunFailed
+from chiplog.fitting.predictions.known import DRAWS, Array
+from chiplog.fitting.quantities.value_intervals import TAILS
+from chiplog.prediction.loggp import LogGPSpeaker
+from chiplog.prediction.network import Space, segment_of
+from chiplog.prediction.sent_sizes import message_counts
+from chiplog.schedule.arrays import Schedule
+from chiplog.simulation import Conditions, LogGOPS, simulate
+from chiplog.simulation.parameters import NO_LIMIT_BYTES, MessageTimes
+from chiplog.simulation.simulate import PLAIN, Simulation
+
+PS_PER_SECOND = 1e12
+MOST_EVENTS = 100_000
+"""Of longer schedules, few points of the set and few draws are simulated."""
+
+
+@dataclass(frozen=True)
+class ScheduleTimes:
+    """How long a schedule takes under a fit; `used` are the regimes that fractions are for, by default all it needs."""
+
+    schedule: Schedule
+    speaker: LogGPSpeaker
+    conditions: Conditions = PLAIN
+    used: tuple[int, ...] | None = None
+
+    @cached_property
+    def _counts(self) -> dict[int, int]:
+        """How many messages there are of each size in bytes."""
+        return message_counts(self.schedule) or {1: 0}
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """The sizes of its messages in bytes, ascending."""
+        return tuple(self._counts)
+
+    @cached_property
+    def space(self) -> Space:
+        """The vectors of the regimes whose sizes the schedule sends."""
+        needed = {segment_of(self.speaker.fit, size) for size in self._counts}
+        return self.speaker.space_of(self.used or tuple(sorted(needed)))
+
+    @cached_property
+    def is_long(self) -> bool:
+        """Does it have too many events to be simulated hundreds of times?"""
+        return self.in_the_middle().events > MOST_EVENTS
+
+    def in_the_middle(self, *, trace: bool = False) -> Simulation:
+        """The simulation with the parameters in the middle of the set."""
+        middle = np.full((1, len(self.space.symbols)), 0.5)
+        parameters = self.parameters(middle, whole=False)[0]
+        return simulate(self.schedule, parameters, conditions=self.conditions, trace=trace)
+
+    def parameters(self, fractions: Array, *, whole: bool) -> list[LogGOPS]:
+        """What the simulator takes, for each vector of one point of the set: the costs of each size that is sent."""
+        network = self.speaker.network(self.space.used, fractions, whole)
+        limit = self.speaker.largest_eager_bytes
+        rows: list[list[MessageTimes]] = []
+        for size in self._counts:
+            segment = segment_of(self.speaker.fit, size)
+            costs = network.at(segment, size)
+            keeps_up = self.speaker.regimes[segment].receiver_keeps_up
+            columns = zip(*(values.tolist() for values in costs.values()), strict=True)
+            first = size if rows else 0
+            rows.append(
+                [
+                    MessageTimes.from_seconds(
+                        first, dict(zip(costs, row, strict=True)), receiver_keeps_up=keeps_up
+                    )
+                    for row in columns
+                ]
+            )
+        return [
+            LogGOPS(protocols, NO_LIMIT_BYTES if limit is None else limit)
+            for protocols in zip(*rows, strict=True)
+        ]
+
+    def evaluate(self, fractions: Array, whole: bool) -> Array:
+        """Makespans in seconds, as `Evaluate`; of a long schedule only the draws at the ends of the interval."""
+        makespans = []
+        for point in fractions:
+            vectors = self.parameters(point[np.newaxis], whole=whole)
+            if whole and self.is_long:
+                vectors = [vectors[place] for place in (0, *self._ends(point))]
+            makespans.append([self._makespan(vector) for vector in vectors])
+        return np.array(makespans)
+
+    def _ends(self, point: Array) -> tuple[int, int]:
+        """The draws in which messages take least and longest, all but the tails of an interval."""
+        network = self.speaker.network(self.space.used, point[np.newaxis], True)
+        total = np.zeros(1 + DRAWS)
+        for size, count in self._counts.items():
+            total += count * network.message(size).one_way
+        order = 1 + np.argsort(total[1:], kind="stable")
+        low, high = (order[min(DRAWS - 1, round(tail * DRAWS))] for tail in TAILS)
+        return int(low), int(high)
+
+    def _makespan(self, parameters: LogGOPS) -> float:
+        """In seconds; endless where it is beyond the simulator's clock."""
+        try:
+            simulation = simulate(self.schedule, parameters, conditions=self.conditions)
+        except RunFailed as error:
+            if "106 days" in str(error):
+                return float("inf")
+            raise
+        return simulation.makespan_ps / PS_PER_SECOND

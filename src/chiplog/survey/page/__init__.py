@@ -1,7 +1,0 @@
-"""A survey as a page: who is slow, the nodes beside each other, the matrix of pairs, classes of links, months."""
-
-from __future__ import annotations
-
-from chiplog.survey.page.page import SurveyPage, survey_page
-
-__all__ = ["SurveyPage", "survey_page"]
