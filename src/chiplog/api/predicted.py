@@ -111,10 +111,7 @@ def _half_round_trips(fit: Fit, model: Model, sizes: NDArray[np.int64]) -> Predi
         raise UsageError(
             f"{model.label} does not predict half round trips of these sizes; LogGP and Hockney do."
         )
-    band = next(
-        (quantity_band for quantity_band in fit.bands if quantity_band.quantity == HALF_ROUND_TRIP),
-        None,
-    )
+    band = fit.band(HALF_ROUND_TRIP)
     width = np.full(sizes.shape, np.nan) if band is None else band.at(sizes)
     low, high = seconds * np.maximum(0.0, 1.0 - width), seconds * (1.0 + width)
     return Predicted(sizes, seconds, low, high, is_beyond_sizes(fit, sizes))

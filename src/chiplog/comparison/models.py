@@ -296,10 +296,7 @@ def _described(dataset: Dataset, name: str) -> int:
 
 def _inside(fit: Fit, asked: MeasuredPoints) -> NDArray[np.float64]:
     """1 for each held-out half round trip within its prediction interval, 0 for the others; empty without intervals."""
-    band = next(
-        (quantity_band for quantity_band in fit.bands if quantity_band.quantity == HALF_ROUND_TRIP),
-        None,
-    )
+    band = fit.band(HALF_ROUND_TRIP)
     if band is None or not asked.seconds.size:
         return np.empty(0)
     predicted = predictor(fit)(asked.points)

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
 from chiplog.fitting.request import LeftOut
 from chiplog.fitting.result import FitError
+from chiplog.json_values import members, plain
 
 SCHEMA = "chiplog.comparison/1"
 IN_SAMPLE = "nothing (in-sample)"
@@ -126,42 +126,24 @@ class RunRow:
         return self.ratio if self.range is None else self.range.ratio
 
 
-def _finite(value: float) -> float | None:
-    return value if math.isfinite(value) else None
-
-
 def model_row_to_json(row: ModelRow, best: Sequence[ModelRow] = ()) -> dict[str, object]:
     """One row of `compare RUN --json`; `best` are the best of all rows."""
+    errors = members(row.error, "mean_relative", "median_relative", "max_relative")
     return {
-        "model": row.model,
-        "method": row.method,
-        "operation": row.operation,
-        "posting": row.posting,
+        **members(row, "model", "method", "operation", "posting"),
         "held_out": row.held_out or None,
         "points": row.error.points,
-        "mean_relative_error": _finite(row.error.mean_relative),
-        "median_relative_error": _finite(row.error.median_relative),
-        "max_relative_error": _finite(row.error.max_relative),
-        "mean_factor": _finite(row.error.mean_factor),
-        "repeatability": row.repeatability,
-        "inside_prediction_interval": row.inside_prediction_interval,
-        "parameters": row.parameters,
+        **{f"{name}_error": error for name, error in errors.items()},
+        **members(row.error, "mean_factor"),
+        **members(row, "repeatability", "inside_prediction_interval", "parameters"),
         "best": any(row is model_row for model_row in best),
     }
 
 
 def run_row_to_json(row: RunRow) -> dict[str, object]:
     """One row of `compare RUN_A RUN_B --json`."""
-    return {
-        **asdict(row.what),
-        "message_bytes": row.message_bytes,
-        "ratio": row.ratio,
-        "low": _finite(row.low),
-        "high": _finite(row.high),
-        "verdict": row.verdict,
-        "reason": row.reason,
-        "range": None if row.range is None else asdict(row.range),
-    }
+    about: dict[str, object] = plain(row)
+    return {**plain(row.what), **{name: about[name] for name in about if name != "what"}}
 
 
 def comparison_to_json(
@@ -179,5 +161,5 @@ def comparison_to_json(
             model_row_to_json(row, best) if isinstance(row, ModelRow) else run_row_to_json(row)
             for row in rows
         ],
-        "left_out": [asdict(model) for model in left_out],
+        "left_out": plain(left_out),
     }

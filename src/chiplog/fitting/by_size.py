@@ -15,7 +15,7 @@ from chiplog.fitting.caution import bad_fit, few_means_in_regimes, scatter_elsew
 from chiplog.fitting.choice import METHODS
 from chiplog.fitting.estimates.freedom import with_own_freedom
 from chiplog.fitting.estimates.job import Job, SegmentEstimates, SizeEstimator
-from chiplog.fitting.estimates.parameters import Estimates
+from chiplog.fitting.estimates.parameters import KEPT_DRAWS, draws_of, parameters_of
 from chiplog.fitting.one_to_many.fitting import fit_one_to_many
 from chiplog.fitting.predictions.bands import bands
 from chiplog.fitting.predictions.predictor import (
@@ -33,14 +33,12 @@ from chiplog.fitting.quantities.over_sizes import exchange_time
 from chiplog.fitting.quantities.quantity import Quantity
 from chiplog.fitting.regimes.of_quantities import RegimeLines
 from chiplog.fitting.request import Boundaries, FitOutcome, FitRequest, LeftOut
-from chiplog.fitting.result import NOT_JUDGED, Curve, Fit, Parameter, Segment, cost_of
+from chiplog.fitting.result import NOT_JUDGED, Curve, Fit, Segment, cost_of
 from chiplog.machine_state.main_state import InOneState
 from chiplog.models.protocol import Model
 from chiplog.plugins import load_reference
 from chiplog.protocol_changes.change import Change
 from chiplog.protocol_changes.detect.line import line_crossing_bytes
-
-KEPT_DRAWS = 200
 
 
 @dataclass(frozen=True)
@@ -158,7 +156,7 @@ def _unjudged(job: Job, part: _Part, fitted: SegmentEstimates) -> Fit:
         fitted.parts.ranges, fitted.parts.borders, fitted.estimates, fitted.forms, strict=True
     )
     segments = tuple(
-        Segment(*limits, _parameters(estimates), border, form)
+        Segment(*limits, parameters_of(estimates), border, form)
         for limits, border, estimates, form in ranges
     )
     quantities = job.quantities
@@ -176,13 +174,9 @@ def _unjudged(job: Job, part: _Part, fitted: SegmentEstimates) -> Fit:
         cost=cost_of(job.measured.series, used),
         curves=_measured_curves(job, fitted.parts.ranges[-1][1]),
         warnings=(*part.warnings, *fitted.cautions, *_unseparated(job.changes, segments)),
-        draws=_draws(fitted.estimates),
+        draws=draws_of(fitted.estimates, KEPT_DRAWS),
         other_state_bytes=job.other_state_bytes,
     )
-
-
-def _parameters(estimates: Estimates) -> dict[str, Parameter]:
-    return {symbol: estimate.parameter for symbol, estimate in estimates.items()}
 
 
 def _unseparated(changes: Sequence[Change], segments: Sequence[Segment]) -> tuple[str, ...]:
@@ -216,15 +210,6 @@ def _measured_curves(job: Job, last_bytes: int) -> tuple[Curve, ...]:
 def _with_prediction(curve: Curve, predict: Predictor) -> Curve:
     predicted = predicted_quantity(predict, curve.quantity, curve.message_bytes)
     return replace(curve, predicted_seconds=predicted)
-
-
-def _draws(estimates: Sequence[Estimates]) -> dict[str, np.ndarray]:
-    return {
-        f"{number}/{symbol}": estimate.draws[:KEPT_DRAWS]
-        for number, segment_estimates in enumerate(estimates)
-        for symbol, estimate in segment_estimates.items()
-        if estimate.draws.size
-    }
 
 
 def _line(segment: Segment, start: str, slope: str) -> tuple[float, float] | None:

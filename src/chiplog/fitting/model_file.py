@@ -21,6 +21,7 @@ from chiplog.file_kind import MODEL
 from chiplog.fitting.result import Band, Cost, Curve, Fit, FitError, Parameter, Segment
 from chiplog.fitting.verdict import rejection
 from chiplog.input_file import open_input, read_bounded
+from chiplog.json_values import members, plain
 from chiplog.output_file import write_text
 from chiplog.protocol_changes.change import Change, change_to_json
 
@@ -29,6 +30,12 @@ MAX_MODEL_BYTES = 256 << 20
 DRAW_DIGITS = 6
 BORDERS = ("protocol", "slope")
 
+_ABOUT = (
+    *("model", "method", "target", "transport", "ranks", "hosts", "launches", "operation"),
+    *("posting", "direction", "statistic", "placement", "between", "convention"),
+)
+"""What a fit is of: the first members of its object."""
+_PARAMETER = ("value", "low", "high", "unit", "identified", "reason")
 _CURVE_ARRAYS = ("measured_seconds", "low_seconds", "high_seconds", "predicted_seconds")
 
 
@@ -76,65 +83,20 @@ def fits_from_json(members: Mapping[str, object], *, source: str = "model") -> t
     return tuple(_fit_from_json(child) for child in fields.objects("fits"))
 
 
-def _plain(value: float | None) -> float | None:
-    return None if value is None or not math.isfinite(value) else float(value)
-
-
-def _list(values: NDArray[np.float64]) -> list[float | None]:
-    return [_plain(value) for value in values.tolist()]
-
-
 def _fit_to_json(fit: Fit) -> dict[str, object]:
     return {
-        "model": fit.model,
-        "method": fit.method,
-        "target": fit.target,
-        "transport": fit.transport,
-        "ranks": fit.ranks,
-        "hosts": fit.hosts,
-        "launches": fit.launches,
-        "operation": fit.operation,
-        "posting": fit.posting,
-        "direction": fit.direction,
-        "statistic": fit.statistic,
-        "placement": fit.placement,
-        "between": None if fit.between is None else list(fit.between),
-        "convention": fit.convention,
+        **members(fit, *_ABOUT),
         "segments": [_segment_to_json(segment) for segment in fit.segments],
         "changes": [change_to_json(change) for change in fit.changes],
-        "error": _error_to_json(fit.error),
-        "held_out_error": None if fit.held_out is None else _error_to_json(fit.held_out),
+        "error": plain(fit.error),
+        "held_out_error": plain(fit.held_out),
         "busy": fit.busy,
         "rejected": rejection(fit),
-        "cost": {
-            "messages": int(fit.cost.messages),
-            "bytes": int(fit.cost.bytes),
-            "seconds": float(fit.cost.seconds),
-        },
-        "warnings": list(fit.warnings),
-        "advice": list(fit.advice),
-        "curves": [_curve_to_json(curve) for curve in fit.curves],
-        "bands": [_band_to_json(band) for band in fit.bands],
+        **members(fit, "cost", "warnings", "advice"),
+        "curves": [_known_members(curve) for curve in fit.curves],
+        "bands": plain(fit.bands),
         "draws": {name: _rounded(values) for name, values in fit.draws.items()},
-        **({"other_state_bytes": list(fit.other_state_bytes)} if fit.other_state_bytes else {}),
-    }
-
-
-def _error_to_json(error: FitError) -> dict[str, object]:
-    return {
-        "points": int(error.points),
-        "mean_relative": _plain(error.mean_relative),
-        "median_relative": _plain(error.median_relative),
-        "max_relative": _plain(error.max_relative),
-        "mean_factor": _plain(error.mean_factor),
-    }
-
-
-def _band_to_json(band: Band) -> dict[str, object]:
-    return {
-        "quantity": band.quantity,
-        "message_bytes": band.message_bytes.tolist(),
-        "relative_half_width": _list(band.relative_half_width),
+        **({"other_state_bytes": plain(fit.other_state_bytes)} if fit.other_state_bytes else {}),
     }
 
 
@@ -147,32 +109,16 @@ def _rounded(values: NDArray[np.float64]) -> list[float | None]:
 
 def _segment_to_json(segment: Segment) -> dict[str, object]:
     return {
-        "first_bytes": int(segment.first_bytes),
-        "last_bytes": int(segment.last_bytes),
-        "border": segment.border,
-        "form": segment.form,
+        **members(segment, "first_bytes", "last_bytes", "border", "form"),
         "parameters": {
-            symbol: {
-                "value": _plain(parameter.value),
-                "low": _plain(parameter.low),
-                "high": _plain(parameter.high),
-                "unit": parameter.unit,
-                "identified": bool(parameter.identified),
-                "reason": parameter.reason,
-            }
+            symbol: members(parameter, *_PARAMETER)
             for symbol, parameter in segment.parameters.items()
         },
     }
 
 
-def _curve_to_json(curve: Curve) -> dict[str, object]:
-    arrays = {name: _list(getattr(curve, name)) for name in _CURVE_ARRAYS}
-    return {
-        "quantity": curve.quantity,
-        "message_bytes": curve.message_bytes.tolist(),
-        **arrays,
-        **({} if curve.peers is None else {"peers": curve.peers.tolist()}),
-    }
+def _known_members(curve: Curve) -> dict[str, object]:
+    return {name: member for name, member in plain(curve).items() if member is not None}
 
 
 def _fit_from_json(fields: Fields) -> Fit:

@@ -174,6 +174,10 @@ class Fit:
     other_state_bytes: tuple[int, ...] = ()
     """Sizes that were measured while the machine was in another state: drawn, but neither fitted nor predicted from."""
 
+    def band(self, quantity: str) -> Band | None:
+        """The prediction interval of a quantity; None where it has none."""
+        return next((band for band in self.bands if band.quantity == quantity), None)
+
 
 def cost_of(all_series: Sequence[Series], used: Iterable[int]) -> Cost:
     """Messages, bytes and seconds of exactly the series with the indices `used`, warm-up included."""

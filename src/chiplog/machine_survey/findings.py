@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import math
-from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from dataclasses import dataclass
+from typing import Literal
 
 from chiplog.machine_survey.plan import COPY, OTHERS, WORK
 
@@ -38,12 +37,6 @@ class Finding:
     high: float
     reason: str | None = None
     """Why nothing is concluded; None of an accused one."""
-
-    def to_json(self) -> dict[str, Any]:
-        """Returns the finding for scripts; ends of its interval that are unknown are None."""
-        bounds = {"low": self.low, "high": self.high}
-        known = {name: end if math.isfinite(end) else None for name, end in bounds.items()}
-        return {**asdict(self), **known}
 
 
 def figure_text(finding: Finding) -> str:

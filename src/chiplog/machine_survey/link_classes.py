@@ -10,8 +10,8 @@ identifies L_half, and G where n is 1; else it bounds G. By the max-rate model a
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -55,14 +55,6 @@ class LinkClass:
     name: str
     pairs: int
     parameters: Mapping[str, LinkParameter]
-
-    def to_json(self) -> dict[str, Any]:
-        """Returns the class for scripts."""
-        return {
-            "name": self.name,
-            "pairs": self.pairs,
-            "parameters": {name: asdict(parameter) for name, parameter in self.parameters.items()},
-        }
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from chiplog.errors import RunFailed
+from chiplog.json_values import members
 
 if TYPE_CHECKING:
     from chiplog.dataset.series import Dataset
@@ -40,8 +41,7 @@ class LostNode:
     def to_json(self) -> dict[str, Any]:
         """Returns the loss for scripts."""
         return {
-            "node": self.node,
-            "reason": self.reason,
+            **members(self, "node", "reason"),
             "run": str(self.path),
             "missing": list(self.missing),
         }

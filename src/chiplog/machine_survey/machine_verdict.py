@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from chiplog.json_values import members
 from chiplog.machine_survey.judge.evidence import SurveyEvidence
 from chiplog.machine_survey.judge.hosts import HostVerdict, judge_hosts, without_explained
 from chiplog.machine_survey.judge.verdict import SweepVerdict, sweep_verdict
@@ -99,12 +100,9 @@ class MachineVerdict:
         first = next(iter(detectable.values()), {"node": None, "uplink": None, LINK: None})
         return {
             "detectable": {**first, **detectable, "own": self.hosts and self.hosts.detectable},
-            "accused": [finding.to_json() for finding in self.accused],
-            "inconclusive": [finding.to_json() for finding in self.inconclusive],
+            **members(self, "accused", "inconclusive"),
             "topology": {
-                "leaves": self.leaves,
-                "agrees": self.agrees,
-                "differences": [asdict(difference) for difference in self.differences],
+                **members(self, "leaves", "agrees", "differences"),
             },
         }
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, Final
 
 from chiplog.counts import MOST, MOST_RANKS, seed_within, within
 from chiplog.errors import CorruptFile, UsageError
+from chiplog.json_values import members
 from chiplog.machine_survey.rounds import Pairs, rounds_by_leaf
 from chiplog.machine_survey.settings import SETTINGS
 from chiplog.plan.cost import Nominal, nominal_of
@@ -101,8 +102,7 @@ class SurveyOptions:
 
     def to_json(self) -> dict[str, object]:
         """Returns the options as the run file's header keeps them, in JSON's own types."""
-        lists = {"leaves": self.leaves, "leaf_names": self.leaf_names}
-        return {**asdict(self), **{name: items and list(items) for name, items in lists.items()}}
+        return members(self, *self.__dataclass_fields__)
 
     @staticmethod
     def from_json(stored: Mapping[str, object], source: str) -> SurveyOptions:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from chiplog.json_values import members, plain
 from chiplog.machine_survey.link_classes import LinkClass, Sizes, link_classes
 from chiplog.machine_survey.machine_verdict import MachineVerdict, verdict_of_run
 from chiplog.machine_survey.pair_values import PATTERN, Kind, PairValues, pair_values
@@ -48,13 +49,11 @@ class Spread:
         """Returns the spread for scripts: latency in seconds, bandwidth in bytes/second."""
         first, median, third = self.quartiles
         return {
-            "message_bytes": self.message_bytes,
-            "pairs": self.pairs,
-            "failed": self.failed,
+            **members(self, "message_bytes", "pairs", "failed"),
             "quartile_25": first,
             "median": median,
             "quartile_75": third,
-            "slowest": [asdict(pair_value) for pair_value in self.slowest],
+            "slowest": plain(self.slowest),
         }
 
 
@@ -72,7 +71,7 @@ class AtOnce:
 
     def to_json(self) -> dict[str, Any]:
         """Returns the ratio for scripts."""
-        return {"ratio": self.ratio, "pairs": self.pairs, "limits": self.limits}
+        return members(self, "ratio", "pairs", "limits")
 
 
 @dataclass(frozen=True)
@@ -101,7 +100,6 @@ class SurveyResult:
 
     def to_json(self) -> dict[str, Any]:
         """Returns the result for scripts (chiplog.survey/1)."""
-        spreads = {"latency": self.latency, "bandwidth": self.bandwidth}
         return {
             "schema": "chiplog.survey/1",
             "run": str(self.path),
@@ -109,15 +107,11 @@ class SurveyResult:
             "complete": self.complete,
             "nodes": len(self.nodes),
             "names": list(self.nodes),
-            "pairs": self.pairs,
-            "pairs_in_all": self.pairs_in_all,
-            "rounds": self.rounds,
-            **{name: spread and spread.to_json() for name, spread in spreads.items()},
-            "at_once": self.at_once and self.at_once.to_json(),
-            "uplinks_filled": self.uplinks and self.uplinks.to_json(),
-            "classes": [link_class.to_json() for link_class in self.classes],
+            **members(self, "pairs", "pairs_in_all", "rounds", "latency", "bandwidth", "at_once"),
+            "uplinks_filled": plain(self.uplinks),
+            "classes": plain(self.classes),
             **self.verdict.to_json(),
-            "lost": [node.to_json() for node in self.lost],
+            "lost": plain(self.lost),
         }
 
 

@@ -15,6 +15,7 @@ from itertools import dropwhile, takewhile
 from pathlib import Path
 
 from chiplog.errors import RunFailed, UsageError
+from chiplog.json_values import members
 
 COMPILER_NAMES = ("c++", "g++", "clang++", "icpx")
 WRAPPER_NAMES = ("mpicxx", "mpicxx.openmpi", "mpicxx.mpich", "smpicxx")
@@ -64,15 +65,7 @@ class Mpi:
 
     def to_json(self) -> dict[str, object]:
         """As the manifest of a built probe holds it."""
-        return {
-            "kind": self.kind,
-            "version": self.version,
-            "mpicxx": str(self.mpicxx),
-            "launcher": None if self.launcher is None else str(self.launcher),
-            "compiler": self.compiler,
-            "command": self.command,
-            "environment": dict(self.environment),
-        }
+        return members(self, *self.__dataclass_fields__)
 
     @staticmethod
     def from_json(text: str) -> Mpi:

@@ -6,7 +6,6 @@ import math
 import sys
 import time
 from collections.abc import Iterable, Sequence
-from types import TracebackType
 from typing import TYPE_CHECKING, Protocol
 
 from chiplog.dataset.series import Series
@@ -77,12 +76,7 @@ class ProgressBar:
         self._began = self._drawn = self._last = time.monotonic()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         if self._bar is not None:
             self._bar.stop()
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
+
+from chiplog.json_values import plain
 
 BISECT = "bisect"
 """Purpose of the records that ask for a change: a run measures again around each."""
@@ -40,19 +41,8 @@ class Change:
 
 def change_to_json(change: Change) -> dict[str, Any]:
     """One change as in chiplog.fit/1 and chiplog.changes/1; sizes in bytes."""
-    return {
-        "last_before_bytes": int(change.last_before_bytes),
-        "first_after_bytes": int(change.first_after_bytes),
-        "kind": change.kind,
-        "relative_jump": _finite(change.relative_jump),
-        "seen_in": list(change.seen_in),
-        "crossing_bytes": _finite(change.crossing_bytes),
-        "crossing_measured": None if change.crossing_bytes is None else change.is_crossing_measured,
-    }
-
-
-def _finite(value: float | None) -> float | None:
-    return None if value is None or not math.isfinite(value) else float(value)
+    measured = None if change.crossing_bytes is None else change.is_crossing_measured
+    return {**plain(change), "crossing_measured": measured}
 
 
 def change_from_json(members: Mapping[str, Any]) -> Change:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from chiplog.json_values import members, plain
 from chiplog.protocol_changes.change import Change, change_to_json
 
 SCHEMA = "chiplog.changes/1"
@@ -110,20 +111,10 @@ class ChangesResult:
         return "\n".join(lines)
 
 
-def end_to_json(end: UnexplainedEnd | None) -> dict[str, Any] | None:
-    """The end of one series as in chiplog.changes/1; sizes in bytes."""
-    return None if end is None else asdict(end)
-
-
 def series_to_json(series: SeriesChanges) -> dict[str, Any]:
     """One series with its changes, as a run's footer has it, too."""
     return {
-        "quantity": series.quantity,
-        "pattern": series.pattern,
-        "operation": series.operation,
-        "transport": series.transport,
-        "pairs": series.pairs,
-        "peers": series.peers,
+        **members(series, "quantity", "pattern", "operation", "transport", "pairs", "peers"),
         "changes": [change_to_json(change) for change in series.changes],
     }
 
@@ -144,7 +135,7 @@ def changes_to_json(results: Mapping[tuple[str, str], ChangesResult]) -> dict[st
             {
                 **series_to_json(series),
                 "would_tell": list(series.would_tell),
-                "unexplained_end": end_to_json(series.end),
+                "unexplained_end": plain(series.end),
             }
             for result in results.values()
             for series in result.series

@@ -262,14 +262,7 @@ def model_trace(
 
 def with_band(trace: Trace, fit: Fit) -> Trace:
     """A model's line of half round trips with its prediction band; without one, as it is."""
-    band = next(
-        (
-            quantity_band
-            for quantity_band in fit.bands
-            if quantity_band.quantity == "half_round_trip"
-        ),
-        None,
-    )
+    band = fit.band("half_round_trip")
     if band is None:
         return trace
     width = band.at(np.asarray(trace.x, dtype=np.int64))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from chiplog.errors import CorruptFile, UsageError
+from chiplog.json_values import members
 from chiplog.outside import as_float
 from chiplog.run_history.fingerprint import differences
 from chiplog.run_history.layout import NODE
@@ -83,13 +84,10 @@ class HistoryResult:
         """The result for scripts (chiplog.history/1)."""
         return {
             "schema": "chiplog.history/1",
-            "target": self.target,
-            "runs": self.runs,
+            **members(self, "target", "runs"),
             "first": _iso(self.first),
             "last": _iso(self.last),
-            "against_days": self.against_days,
-            "rows": [{**asdict(row), "fingerprint": list(row.fingerprint)} for row in self.rows],
-            "unread": list(self.unread),
+            **members(self, "against_days", "rows", "unread"),
         }
 
 

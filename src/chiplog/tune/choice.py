@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
+
+from chiplog.json_values import members, plain
 
 SCHEMA = "chiplog.choices/1"
 CHANGED = "changed"
@@ -105,13 +107,7 @@ def tuning_to_json(tuning: Tuning, settings: Mapping[str, str]) -> dict[str, Any
     """All rows, and what was held against what, as the object of the schema, whatever file was written."""
     return {
         "schema": SCHEMA,
-        "operation": tuning.operation,
-        "model": tuning.model,
-        "rejected": tuning.rejected,
+        **members(tuning, "operation", "model", "rejected"),
         "settings": dict(settings),
-        "choices": [_choice_to_json(choice) for choice in tuning.choices],
+        "choices": plain(tuning.choices),
     }
-
-
-def _choice_to_json(choice: Choice) -> dict[str, Any]:
-    return {**asdict(choice), "ranking": [asdict(ranked) for ranked in choice.ranking]}

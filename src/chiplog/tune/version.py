@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
+from typing import ClassVar, Self
 
 from chiplog.errors import UsageError
+from chiplog.measurement.mpis import Mpi
 
 Version = tuple[int, ...]
 
@@ -26,3 +29,21 @@ def parse_version(text: str) -> Version:
 def version_text(version: Version) -> str:
     """The numbers with dots between them."""
     return ".".join(map(str, version))
+
+
+@dataclass(frozen=True)
+class Release:
+    """A release of an MPI, and its installation where it is here."""
+
+    version: Version
+    mpi: Mpi | None
+    program: ClassVar[str]
+    """What the MPI is called."""
+
+    def __str__(self) -> str:
+        return f"{self.program} {version_text(self.version)}"
+
+    @classmethod
+    def at(cls, mpi: Mpi | None, version: Version | None) -> Self:
+        """The release of an installation, or one that is not here."""
+        return cls(version or (0, 0), None) if mpi is None else cls(parse_version(mpi.version), mpi)

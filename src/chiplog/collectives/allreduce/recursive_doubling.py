@@ -19,8 +19,9 @@ from chiplog.schedule import Schedule
 from chiplog.schedule.traffic import Traffic
 
 
-def exchanges(ranks: int, message_bytes: int) -> Schedule:
-    """Exchanges of `message_bytes` between pairs of growing distance."""
+def schedule(task: Task) -> Schedule:
+    """Exchanges between pairs of growing distance; both messages of a pair are under way at a time."""
+    ranks, message_bytes = task.ranks, task.message_bytes
     steps = Steps(ranks, ranks * len(list(distances(ranks))))
     core = all_ranks(power_of_two_below(ranks))
     extra = all_ranks(ranks)[core.size :]
@@ -31,16 +32,12 @@ def exchanges(ranks: int, message_bytes: int) -> Schedule:
     return steps.build()
 
 
-def schedule(task: Task) -> Schedule:
-    """Both messages of a pair are under way at a time."""
-    return exchanges(task.ranks, task.message_bytes)
-
-
-def exchange_seconds(task: Task, network: Network) -> Seconds:
+def seconds(task: Task, network: Network) -> Seconds:
     """K T on 2^K ranks; (K+1) T on others, or (h+2) T + (K-h) (send + receive) where that is more.
 
     The extra ranks' partners are T late. From one of them to another at most h = bits of (P - 2^K - 1) exchanges cross;
-    in the others the rank's own send and receive count. Exact on powers of two, else a lower bound.
+    in the others the rank's own send and receive count. Exact on powers of two, else a lower bound. The time of the
+    reduction itself is not in it.
     """
     alone = network.message(task.message_bytes)
     message = network.message(task.message_bytes, Traffic.EXCHANGE)
@@ -55,11 +52,6 @@ def exchange_seconds(task: Task, network: Network) -> Seconds:
     there = alone.one_way + T + (rounds - 1) * cross if rounds else alone.one_way
     back = 2 * alone.one_way + crossed * T + (rounds - crossed) * stay
     return latest([there, back])
-
-
-def seconds(task: Task, network: Network) -> Seconds:
-    """That of the exchanges; the time of the reduction itself is not in it."""
-    return exchange_seconds(task, network)
 
 
 def exact(task: Task) -> bool:

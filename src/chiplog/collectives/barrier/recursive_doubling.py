@@ -9,32 +9,15 @@ High Performance Computing Applications 19 (2005).
 from __future__ import annotations
 
 from chiplog.collectives.algorithm import Algorithm, FanOut, Task
-from chiplog.collectives.allreduce.recursive_doubling import exchange_seconds, exchanges
+from chiplog.collectives.allreduce.recursive_doubling import exact, schedule, seconds
 from chiplog.collectives.cost_shapes import levels
-from chiplog.collectives.costs import Network, Seconds
 from chiplog.collectives.shapes import power_of_two_below
-from chiplog.schedule import Schedule
-
-
-def schedule(task: Task) -> Schedule:
-    """The pattern of the allreduce of that name."""
-    return exchanges(task.ranks, task.message_bytes)
-
-
-def seconds(task: Task, network: Network) -> Seconds:
-    """That of the allreduce of that name."""
-    return exchange_seconds(task, network)
 
 
 def fan_out(task: Task) -> FanOut:
     """log2 P rounds of one peer, two more where P is no power of two."""
     core = power_of_two_below(task.ranks)
     return FanOut(1, levels(core) + (2 if task.ranks > core else 0))
-
-
-def exact(task: Task) -> bool:
-    """On powers of two."""
-    return task.ranks == power_of_two_below(task.ranks)
 
 
 ALGORITHM = Algorithm(

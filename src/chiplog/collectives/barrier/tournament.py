@@ -8,8 +8,9 @@ Source: D. Hensgen, R. Finkel, U. Manber, "Two algorithms for barrier synchroniz
 
 from __future__ import annotations
 
-from chiplog.collectives.algorithm import Algorithm, FanOut, Task
-from chiplog.collectives.cost_shapes import levels, run_combine, run_release
+from chiplog.collectives.algorithm import Algorithm, Task
+from chiplog.collectives.barrier.tree import fan_out
+from chiplog.collectives.cost_shapes import run_combine, run_release
 from chiplog.collectives.costs import Network, Seconds
 from chiplog.collectives.shapes import distances, low_bit_edges
 from chiplog.collectives.steps import Steps
@@ -32,11 +33,6 @@ def seconds(task: Task, network: Network) -> Seconds:
     message = network.message(task.message_bytes)
     up = run_combine(lambda _: message, task.ranks)
     return up + run_release(lambda _: message, task.ranks)
-
-
-def fan_out(task: Task) -> FanOut:
-    """2 ceil(log2 P) messages, one after the other."""
-    return FanOut(1, 2 * levels(task.ranks))
 
 
 ALGORITHM = Algorithm(

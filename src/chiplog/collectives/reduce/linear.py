@@ -13,18 +13,16 @@ from chiplog.collectives.shapes import all_ranks
 from chiplog.schedule import Schedule, ScheduleBuilder
 
 
-def to_root(task: Task) -> Schedule:
-    """A message from every other rank to rank 0, which posts all receives at once."""
+def schedule(task: Task) -> Schedule:
+    """A message from every other rank to rank 0, which posts all receives at once.
+
+    The time of the reduction itself is not in it.
+    """
     builder = ScheduleBuilder(task.ranks)
     others = all_ranks(task.ranks)[1:]
     builder.receive(0 * others, source=others, message_bytes=task.message_bytes)
     builder.send(others, to=0, message_bytes=task.message_bytes)
     return builder.build()
-
-
-def schedule(task: Task) -> Schedule:
-    """The time of the reduction itself is not in it."""
-    return to_root(task)
 
 
 def seconds(task: Task, network: Network) -> Seconds:

@@ -6,21 +6,8 @@ operations", Supercomputing Frontiers and Innovations 1 (2014), flat trees.
 
 from __future__ import annotations
 
-from chiplog.collectives.algorithm import Algorithm, Task
-from chiplog.collectives.bcast import linear
-from chiplog.collectives.costs import Network, Seconds
-from chiplog.schedule import Schedule
-
-
-def schedule(task: Task) -> Schedule:
-    """The pattern of the linear broadcast."""
-    return linear.schedule(task)
-
-
-def seconds(task: Task, network: Network) -> Seconds:
-    """That of the linear broadcast."""
-    return linear.seconds(task, network)
-
+from chiplog.collectives.algorithm import Algorithm
+from chiplog.collectives.bcast.linear import schedule, seconds
 
 ALGORITHM = Algorithm(
     "scatter",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,6 +12,8 @@ from chiplog.fitting.quantities.value_intervals import intervals
 from chiplog.fitting.result import Parameter
 
 RATE = "B/s"
+KEPT_DRAWS = 200
+"""Draws of each parameter that a fit over sizes or peers keeps."""
 
 
 @dataclass(frozen=True)
@@ -23,6 +26,23 @@ class Estimate:
 
 Estimates = dict[str, Estimate]
 """The parameters of one segment by symbol."""
+
+
+def parameters_of(estimates: Mapping[str, Estimate]) -> dict[str, Parameter]:
+    """The parameters of a segment, as a fit holds them."""
+    return {symbol: estimate.parameter for symbol, estimate in estimates.items()}
+
+
+def draws_of(
+    segments: Sequence[Mapping[str, Estimate]], most: int | None = None
+) -> dict[str, NDArray[np.float64]]:
+    """The draws of the parameters of all segments by "segment index/symbol", at most so many of each."""
+    return {
+        f"{number}/{symbol}": estimate.draws[:most]
+        for number, estimates in enumerate(segments)
+        for symbol, estimate in estimates.items()
+        if estimate.draws.size
+    }
 
 
 def interval(draws: NDArray[np.float64]) -> tuple[float, float]:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from chiplog.dataset.series import Dataset
 from chiplog.fitting.caution import bad_fit
-from chiplog.fitting.estimates.parameters import Estimate
+from chiplog.fitting.estimates.parameters import KEPT_DRAWS, Estimate, draws_of, parameters_of
 from chiplog.fitting.one_to_many.observed import (
     ObservedToMany,
     OverPeers,
@@ -37,7 +37,6 @@ from chiplog.models.protocol import Model, points
 from chiplog.plugins import load_reference
 
 ROUND_TRIPS, POSTS = "one_to_many", "send_overhead"
-KEPT_DRAWS = 200
 FEWEST_POSTS = 4
 
 
@@ -116,12 +115,10 @@ def _segments(
         ranges = [(size, size) for size in sizes]
         estimates = [estimator(model, observation, rng) for observation in observed]
     segments = tuple(
-        Segment(
-            *limits, {symbol: estimate.parameter for symbol, estimate in segment_estimates.items()}
-        )
+        Segment(*limits, parameters_of(segment_estimates))
         for limits, segment_estimates in zip(ranges, estimates, strict=True)
     )
-    return segments, _draws(estimates), tuple(together.sentences)
+    return segments, draws_of(estimates, KEPT_DRAWS), tuple(together.sentences)
 
 
 def _used(observed: Sequence[ObservedToMany], pattern: str) -> frozenset[int]:
@@ -178,15 +175,6 @@ def _curve(pattern: str, over: OverPeers, predict: Predictor) -> Curve:
     if pattern == "send_overhead":
         predicted = predicted / over.peers
     return replace(measured_curve(over.quantity), predicted_seconds=predicted, peers=over.peers)
-
-
-def _draws(estimates: Sequence[Mapping[str, Estimate]]) -> dict[str, NDArray[np.float64]]:
-    return {
-        f"{number}/{symbol}": estimate.draws[:KEPT_DRAWS]
-        for number, segment_estimates in enumerate(estimates)
-        for symbol, estimate in segment_estimates.items()
-        if estimate.draws.size
-    }
 
 
 Array = NDArray[np.float64]

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from chiplog.dataset.series import Dataset
 from chiplog.errors import UsageError
 from chiplog.fitting.caution import bad_fit
-from chiplog.fitting.estimates.parameters import Estimates
+from chiplog.fitting.estimates.parameters import Estimates, draws_of, parameters_of
 from chiplog.fitting.pairs.estimate import pair_estimates
 from chiplog.fitting.pairs.protocols import FEWEST_SIZES, jumps, protocol_changes, protocol_limits
 from chiplog.fitting.pairs.regimes import PairsRegimes, joint_regimes
@@ -123,7 +123,7 @@ def _fit_model(
         segments=_segments(pieces, estimates),
         changes=protocol_changes(table, limits),
         warnings=(*_few_sizes(table, pieces), *_one_number_of_pairs(part.pairs)),
-        draws=_draws(estimates),
+        draws=draws_of(estimates),
     )
     predict = predictor(unjudged)
     error = summarise(*relative_errors(predict, round_trips(table)))
@@ -159,23 +159,9 @@ def _unjudged(dataset: Dataset, table: PairTable, model: Model, used: NDArray[np
 
 def _segments(pieces: Sequence[PairsPiece], estimates: Sequence[Estimates]) -> tuple[Segment, ...]:
     return tuple(
-        Segment(
-            piece.first_bytes,
-            piece.last_bytes,
-            {symbol: estimate.parameter for symbol, estimate in segment_estimates.items()},
-            piece.border,
-        )
-        for piece, segment_estimates in zip(pieces, estimates, strict=True)
+        Segment(piece.first_bytes, piece.last_bytes, parameters_of(found), piece.border)
+        for piece, found in zip(pieces, estimates, strict=True)
     )
-
-
-def _draws(estimates: Sequence[Estimates]) -> dict[str, NDArray[np.float64]]:
-    return {
-        f"{number}/{symbol}": estimate.draws
-        for number, segment_estimates in enumerate(estimates)
-        for symbol, estimate in segment_estimates.items()
-        if estimate.draws.size
-    }
 
 
 def _advice(model: Model, segments: Sequence[Segment], table: PairTable) -> tuple[str, ...]:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 import re
 import shlex
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from chiplog.errors import CorruptFile, UsageError
+from chiplog.json_values import members
 from chiplog.machine_survey.findings import OF_NODE, figure_text
 from chiplog.machine_survey.machine_verdict import verdict_of_run
 from chiplog.outside import parse_time
@@ -75,21 +76,9 @@ class SurveyVerdict:
         """Returns the verdict for scripts (chiplog.verdict/1)."""
         return {
             "schema": "chiplog.verdict/1",
-            "run": self.run,
-            "target": self.target,
+            **members(self, "run", "target"),
             "time": f"{self.time:%Y-%m-%dT%H:%M:%SZ}",
-            "complete": self.complete,
-            "nodes": [
-                {
-                    "name": node.name,
-                    "verdict": node.verdict,
-                    "findings": [each.to_json() for each in node.findings],
-                    "effects": {kind: asdict(effect) for kind, effect in node.effects.items()},
-                }
-                for node in self.nodes
-            ],
-            "others": [other.to_json() for other in self.others],
-            "detectable": self.detectable,
+            **members(self, "complete", "nodes", "others", "detectable"),
             "drain": drain_lines(self),
         }
 

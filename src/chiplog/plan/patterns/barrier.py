@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
-from chiplog.dataset.operations import PASSIVE
-from chiplog.plan.patterns.pattern import Pattern, PointRequest, Records, WireCount, shares_of_peers
+from chiplog.plan.patterns.pattern import (
+    Pattern,
+    PointRequest,
+    Records,
+    WireCount,
+    peer_notices,
+    shares_of_peers,
+)
 from chiplog.plan.series_request import SeriesRequest
 
 
@@ -30,15 +36,10 @@ def _messages_of_a_rank(ranks: int, peers: int) -> int:
     return sum(min(peers, (ranks - 1) // step) for step in distances(ranks, peers + 1))
 
 
-def supports(operation: str) -> bool:
-    """All ranks take part, so their peers must notice what comes."""
-    return operation not in PASSIVE
-
-
 PATTERN = Pattern(
     name="barrier",
     measures="n-way dissemination barriers of all P ranks, n = 1..P-1, message by message without an MPI",
     records=records,
     wire=wire,
-    supports=supports,
+    supports=peer_notices,
 )

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from chiplog.dataset.operations import PASSIVE
 from chiplog.plan.patterns.pattern import (
     Pattern,
     PointRequest,
     Records,
     WireCount,
     numbers_of_pairs,
+    peer_notices,
 )
 from chiplog.plan.series_request import SeriesRequest
 
@@ -36,16 +36,11 @@ def wire(series: SeriesRequest) -> WireCount:
     return WireCount(exchanged + 3 * series.pairs - 2, exchanged * series.message_bytes)
 
 
-def supports(operation: str) -> bool:
-    """Both ranks take part, so each must notice what comes."""
-    return operation not in PASSIVE
-
-
 PATTERN = Pattern(
     name="exchange",
     measures="k = 1..P/2 pairs of ranks that both send at once, beside messages alone: how full the duplex is",
     records=records,
     wire=wire,
-    supports=supports,
+    supports=peer_notices,
     is_over_pairs=True,
 )

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from chiplog.dataset.operations import PASSIVE
 from chiplog.plan.series_request import SeriesRequest
 
 MOST_SHARES = 32
@@ -37,6 +38,11 @@ def one_for_each_peer(series: SeriesRequest) -> int:
 def any_operation(_operation: str) -> bool:
     """True: the pattern makes sense for every operation."""
     return True
+
+
+def peer_notices(operation: str) -> bool:
+    """Does the peer notice what comes, as it must where it takes part itself?"""
+    return operation not in PASSIVE
 
 
 @dataclass(frozen=True)

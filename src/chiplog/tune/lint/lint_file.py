@@ -7,6 +7,7 @@ from pathlib import Path
 
 from chiplog.errors import UsageError
 from chiplog.input_file import open_input
+from chiplog.json_values import members
 from chiplog.measurement.mpi_at_hand import find_mpi, launcher_words
 from chiplog.measurement.mpis import Mpi, find_mpis
 from chiplog.measurement.programs import build_program
@@ -17,7 +18,7 @@ from chiplog.tune.lint.han_lint import lint_han, looks_like_han
 from chiplog.tune.lint.mca_lint import lint_mca
 from chiplog.tune.lint.mpich_lint import lint_mpich
 from chiplog.tune.lint.openmpi_json_lint import lint_openmpi_json
-from chiplog.tune.lint.openmpi_release import OpenMpiRelease, release_at
+from chiplog.tune.lint.openmpi_release import OpenMpiRelease
 from chiplog.tune.lint.rule import MOST_FILE_BYTES, THE_FILE, Rule, wrong
 from chiplog.tune.lint.settings_lint import looks_like_settings
 from chiplog.tune.lint.ucc_lint import lint_ucc
@@ -51,18 +52,11 @@ class Lint:
         return {
             "schema": "chiplog.lint/1",
             "file": str(file),
-            "format": self.format,
-            "mpi": self.mpi,
+            **members(self, "format", "mpi"),
             "wrong": len(self.wrong),
             "unproved": len(self.unproved),
             "rules": [
-                {
-                    "line": rule.line,
-                    "rule": rule.text,
-                    "legal": rule.legal,
-                    "taken": rule.taken,
-                    "reason": rule.reason,
-                }
+                {"line": rule.line, "rule": rule.text, **members(rule, "legal", "taken", "reason")}
                 for rule in self.rules
             ],
         }
@@ -106,7 +100,7 @@ def lint(
     if target == "mpich":
         kind, rules = lint_mpich(path, text, here, asked, launcher)
     else:
-        kind, rules = _openmpi(path, text, release_at(here, asked), launcher)
+        kind, rules = _openmpi(path, text, OpenMpiRelease.at(here, asked), launcher)
     return Lint(kind, where, _by_line(rules))
 
 

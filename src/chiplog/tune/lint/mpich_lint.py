@@ -11,7 +11,7 @@ from chiplog.measurement.programs import build_program
 from chiplog.tune.lint.calls import PROGRAM, Caller
 from chiplog.tune.lint.cvar_lint import lint_cvars
 from chiplog.tune.lint.json_lines import JsonValue, parse_json
-from chiplog.tune.lint.mpich_release import FIRST_UNKNOWN, MpichRelease, release_at
+from chiplog.tune.lint.mpich_release import FIRST_UNKNOWN, MpichRelease
 from chiplog.tune.lint.mpich_tree_rules import Leaf, TreeReader
 from chiplog.tune.lint.rule import THE_FILE, FileIgnored, Rule, wrong
 from chiplog.tune.lint.settings_lint import looks_like_settings
@@ -27,7 +27,7 @@ def lint_mpich(
     path: Path, text: str, mpi: Mpi | None, version: Version | None, launcher: str | None
 ) -> tuple[str, list[Rule]]:
     """The format, and what is known of each rule; by runs only where nothing else is wrong."""
-    release = release_at(mpi, version)
+    release = MpichRelease.at(mpi, version)
     if looks_like_settings(text):
         program = build_program(PROGRAM, str(mpi.mpicxx)) if mpi else None
         return "MPICH's control variables", lint_cvars(text, release, program)

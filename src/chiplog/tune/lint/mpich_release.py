@@ -7,10 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from chiplog.measurement.mpis import Mpi
 from chiplog.tune.mpich_tests import State, settled
 from chiplog.tune.mpich_tree import Carried, Tree, carried
-from chiplog.tune.version import Version, parse_version
+from chiplog.tune.version import Release
 
 FIRST_TREES, FIRST_UNKNOWN = (4, 0), (6, 0)
 """The releases whose reader of trees is the one that is described here."""
@@ -31,14 +30,10 @@ NEVER_OF = {"count": ("ibcast",)}
 
 
 @dataclass(frozen=True)
-class MpichRelease:
-    """A release, and its installation where it is here."""
+class MpichRelease(Release):
+    """A release of MPICH."""
 
-    version: Version
-    mpi: Mpi | None
-
-    def __str__(self) -> str:
-        return "MPICH " + ".".join(map(str, self.version))
+    program = "MPICH"
 
     @property
     def is_known(self) -> bool:
@@ -97,13 +92,6 @@ class MpichRelease:
             return True
         blocking = collective.removeprefix("i") if collective.startswith("i") else collective
         return blocking in allowed and collective not in NEVER_OF.get(test, ())
-
-
-def release_at(mpi: Mpi | None, version: Version | None) -> MpichRelease:
-    """The release of an installation, or one that is not here."""
-    if mpi is not None:
-        return MpichRelease(parse_version(mpi.version), mpi)
-    return MpichRelease(version or (0, 0), None)
 
 
 def _paths(tree: object, above: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:

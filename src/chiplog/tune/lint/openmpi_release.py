@@ -9,10 +9,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from chiplog.errors import RunFailed
-from chiplog.measurement.mpis import Mpi
 from chiplog.measurement.run_to_end import run_to_end
 from chiplog.tune.formats.openmpi_rules import FIRST_JSON
-from chiplog.tune.version import Version, parse_version
+from chiplog.tune.version import Release
 
 TWO_RANKS_ONLY = re.compile(r"two_procs?(_only)?")
 ASK_SECONDS = 60.0
@@ -23,14 +22,10 @@ _ENUMERATOR = re.compile(
 
 
 @dataclass(frozen=True)
-class OpenMpiRelease:
-    """A release, and its installation where it is here."""
+class OpenMpiRelease(Release):
+    """A release of Open MPI."""
 
-    version: Version
-    mpi: Mpi | None
-
-    def __str__(self) -> str:
-        return "Open MPI " + ".".join(map(str, self.version))
+    program = "Open MPI"
 
     @property
     def has_header(self) -> bool:
@@ -83,10 +78,3 @@ class OpenMpiRelease:
     def algorithm_name(self, operation: str, number: int) -> str:
         """Its name there, else the number."""
         return (self.algorithms or {}).get(operation, {}).get(number, f"algorithm {number}")
-
-
-def release_at(mpi: Mpi | None, version: Version | None) -> OpenMpiRelease:
-    """The release of an installation, or one that is not here."""
-    if mpi is not None:
-        return OpenMpiRelease(parse_version(mpi.version), mpi)
-    return OpenMpiRelease(version or (0, 0), None)

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from chiplog.json_values import members, plain
 from chiplog.tune.measured.candidate import DEFAULT_NAME
 from chiplog.tune.measured.cells import CellState
 from chiplog.tune.measured.choices import SizeVerdict
@@ -114,18 +115,15 @@ def measured_to_json(
         "schema": SCHEMA,
         "operation": operation,
         "mpi": mpi,
-        "cells": summary.cells,
-        "changed": summary.changed,
+        **members(summary, "cells", "changed"),
         "geometric_mean_gain": summary.mean_gain,
         "held_out": summary.held_out,
         "held_out_in_ranges": summary.held_out_passed,
-        "worst_held_out_ratio": summary.worst_held_out,
+        "worst_held_out_ratio": plain(summary.worst_held_out),
         "seconds": summary.seconds,
-        "share_of_everything": summary.share if math.isfinite(summary.share) else None,
+        "share_of_everything": plain(summary.share),
         "budget_ran_out": raced.ran_out,
-        "wanted_budget_seconds": raced.wanted_seconds
-        if math.isfinite(raced.wanted_seconds)
-        else None,
+        "wanted_budget_seconds": plain(raced.wanted_seconds),
         "left_out": raced.dropped,
         "default_mistakes": [_mistake(mistake) for mistake in mistakes(found)],
         "choices": [_verdict(verdict) for verdict in found],
@@ -134,13 +132,9 @@ def measured_to_json(
 
 def _mistake(mistake: Mistake) -> dict[str, Any]:
     return {
-        "ranks": mistake.ranks,
-        "first_bytes": mistake.first_bytes,
-        "last_bytes": mistake.last_bytes,
+        **members(mistake, "ranks", "first_bytes", "last_bytes"),
         "candidate": mistake.candidate.name,
-        "default_seconds": mistake.default_seconds,
-        "factor": mistake.factor,
-        "factor_low": mistake.factor_low,
+        **members(mistake, "default_seconds", "factor", "factor_low"),
         "least_factor_beside": mistake.least_beside,
     }
 
@@ -153,11 +147,9 @@ def _verdict(verdict: SizeVerdict) -> dict[str, Any]:
         "held_out": verdict.is_held_out,
         "candidate": verdict.candidate.name if verdict.candidate else None,
         "changed": verdict.is_changed,
-        "default_seconds": verdict.default_seconds
-        if math.isfinite(verdict.default_seconds)
-        else None,
+        "default_seconds": plain(verdict.default_seconds),
         "ratio": ratio.value if ratio and ratio.launches else None,
         "ratio_low": ratio.low if ratio and ratio.launches else None,
-        "ratio_high": ratio.high if ratio and math.isfinite(ratio.high) else None,
+        "ratio_high": plain(ratio.high) if ratio else None,
         "launches": ratio.launches if ratio else 0,
     }

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from chiplog import _native
 from chiplog.errors import UsageError
+from chiplog.json_values import members
 from chiplog.measurement.library import AT_ONCE, find_library
 from chiplog.tune.check.proof import Trial
 from chiplog.tune.choice import Choice, Tuning
@@ -41,18 +42,8 @@ def text(tuning: Tuning, _: Version) -> str:
 
 def _choice(choice: Choice) -> dict[str, object]:
     return {
-        "ranks": choice.ranks,
-        "algorithm": choice.algorithm,
-        "peers": choice.peers,
-        "rounds": choice.rounds,
-        "seconds": choice.seconds,
-        "baseline_seconds": choice.baseline_seconds,
-        "verdict": choice.verdict,
-        "best": choice.best,
-        "best_peers": choice.best_peers,
-        "gain": choice.gain,
-        "gain_low": choice.gain_low,
-        "gain_high": choice.gain_high,
+        **members(choice, "ranks", "algorithm", "peers", "rounds", "seconds", "baseline_seconds"),
+        **members(choice, "verdict", "best", "best_peers", "gain", "gain_low", "gain_high"),
         "extrapolated": choice.extrapolated is not None,
     }
 
