@@ -61,7 +61,7 @@ def test_imports_within_functions_and_for_type_checking_count(
         "if TYPE_CHECKING:\n    from chiplog.plan import requests\n"
         "def late():\n    from chiplog import dataset\n    from chiplog.fitting.result import Fit\n"
     )
-    assert drawing.imported_rooms(tmp_path) >= {"models", "plan", "dataset", "fit"}
+    assert drawing.imported_rooms(tmp_path) >= {"models", "plan", "dataset", "fitting"}
 
 
 def test_a_room_stands_above_all_that_it_uses_and_arrows_that_others_imply_are_left_out(

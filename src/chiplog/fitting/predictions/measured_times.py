@@ -128,7 +128,7 @@ class MeasuredTimes:
         return both
 
     def _exchange_at(self, message_bytes: int, way: Array, rows: slice) -> Array:
-        """E(s) of each vector, where a message alone takes `way`: measured, or as many times `way` as in the nearest."""
+        """E(s) of each vector, where a message alone takes `way`: measured, or as many times `way` as nearby."""
         table = self._exchange
         near = self._near(table, message_bytes)
         if len(near) == 2 or (near and table.sizes[near[0]] == message_bytes):
