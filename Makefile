@@ -31,7 +31,7 @@ export PATH := $(abspath $(BIN)):$(PATH)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup report check test statistics test-native test-python test-library test-rdma test-wheel wheel sdist site papers rooms man lint format examples sanitize fuzz bench clean
+.PHONY: help setup report check test statistics native test-native test-python test-library test-rdma test-wheel wheel sdist site papers rooms man lint format examples sanitize fuzz bench clean
 
 help:  ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -47,6 +47,10 @@ check: lint $(STAMP)/test  ## Lint, and run the quick tests: unit, property, gol
 		--numprocesses $(CMAKE_BUILD_PARALLEL_LEVEL) --dist worksteal --durations=5
 
 test: test-native test-python  ## Run all tests, native and Python
+
+native: setup  ## Build the native tests, while the cores have nothing better to do
+	@.ci/packages $(TEST_PACKAGES)
+	@nice -n 19 .ci/native-build $(BUILD)/tests
 
 test-native: setup  ## Run the native tests
 	@.ci/packages $(TEST_PACKAGES)
@@ -65,7 +69,7 @@ test-library: $(STAMP)/test $(STAMP)/mpi-wheels  ## Run the barrier library's te
 
 test-rdma: $(STAMP)/test  ## Run what needs RDMA devices, in a machine of QEMU's
 	@.ci/packages $(RDMA_PACKAGES)
-	@RDMA_PACKAGES="$(RDMA_PACKAGES)" .ci/rdma $(BUILD)/tests $(BUILD)/qemu
+	@RDMA_PACKAGES="$(RDMA_PACKAGES)" .ci/rdma $(BUILD)/rdma $(BUILD)/qemu
 
 wheel: $(STAMP)/wheel  ## Build a wheel for machines without a compiler in build/wheel
 	@.ci/wheel $(BUILD)/wheel

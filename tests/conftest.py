@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import os
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -34,3 +35,20 @@ def _open_mpi_session(
     directory = tmp_path_factory.getbasetemp() / f"open-mpi-{next(_numbers)}"
     for name in OPEN_MPI_SESSION:
         monkeypatch.setenv(name, str(directory))
+
+
+def pytest_terminal_summary(
+    terminalreporter: pytest.TerminalReporter, config: pytest.Config
+) -> None:
+    """Where `--durations` names the slowest tests, as many files whose tests took longest together."""
+    most = config.getoption("durations")
+    if not most:
+        return
+    reports = itertools.chain.from_iterable(terminalreporter.stats.values())
+    seconds: Counter[str] = Counter()
+    for one in reports:
+        if isinstance(one, pytest.TestReport):
+            seconds[one.nodeid.partition("::")[0]] += one.duration  # type: ignore[assignment]
+    terminalreporter.section(f"slowest {most} files")
+    for file, took in seconds.most_common(most):
+        terminalreporter.write_line(f"{took:.1f} s {file}")

@@ -49,7 +49,6 @@ def test_barriers_alone_are_not_enough_for_a_fit(tmp_path: Path) -> None:
     assert "lacks round trips" in finished.stderr
 
 
-@pytest.mark.alone
 @pytest.mark.parametrize("transport", ["shm", "unix", "tcp"])
 def test_real_transports_measure_barriers(transport: str, tmp_path: Path) -> None:
     run = measured(transport, tmp_path / "run.jsonl", "barrier", ranks=4).select(purpose="grid")

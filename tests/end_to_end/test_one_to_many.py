@@ -87,7 +87,6 @@ def test_truths_that_contradict_each_other_are_wrong_usage(tmp_path: Path) -> No
     assert "option 'f' of sim accepts no 'S' beside it" in finished.stderr
 
 
-@pytest.mark.alone
 @pytest.mark.parametrize("transport", ["shm", "unix", "tcp"])
 def test_real_transports_measure_all_numbers_of_peers(transport: str, tmp_path: Path) -> None:
     run = measured(transport, tmp_path)

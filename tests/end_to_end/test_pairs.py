@@ -42,7 +42,6 @@ def test_on_sim_pairs_share_the_node_where_it_has_a_rate(tmp_path: Path) -> None
         assert one.seconds == pytest.approx(np.full(one.seconds.size, exact), abs=0.6e-9)
 
 
-@pytest.mark.alone
 @pytest.mark.parametrize("transport", ["shm", "unix", "tcp"])
 def test_real_transports_measure_all_numbers_of_pairs(transport: str, tmp_path: Path) -> None:
     run = measured(transport, tmp_path, ranks=4)

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
 from command import chiplog
 from json_schemas import validate_run_file
 
 from chiplog.dataset.run_file import read_run
 
 
-@pytest.mark.alone
 def test_the_file_says_how_ranks_were_bound_and_placements_that_bind_alike_are_measured_once(
     tmp_path: Path,
 ) -> None:

@@ -1,4 +1,7 @@
-"""What each rank has heard of, from a schedule alone: a message carries what its send has waited for, and no more."""
+"""What each rank has heard of, from a schedule alone: a message carries what its send has waited for, and no more.
+
+A set of ranks is a whole number in which rank r has bit r.
+"""
 
 from __future__ import annotations
 
@@ -15,15 +18,13 @@ class Message:
     source: int
     target: int
     bytes: int
-    carries: frozenset[int]  # ranks whose data may be in it
-    known_before: frozenset[
-        int
-    ]  # by the operations that the receive has waited for, and the target's own
+    carries: int  # ranks whose data may be in it
+    known_before: int  # by the operations that the receive has waited for, and the target's own
 
 
 @dataclass(frozen=True)
 class Flow:
-    known: tuple[frozenset[int], ...]  # by each rank in the end
+    known: tuple[int, ...]  # by each rank in the end
     messages: tuple[Message, ...]
 
     def received_bytes(self, rank: int) -> int:
@@ -72,14 +73,16 @@ def flow_of(schedule: Schedule) -> Flow:
             waiting[one].append(index)
     missing = [len(required) for required in waits_for]
     ready = deque(index for index, count in enumerate(missing) if count == 0)
-    known: list[frozenset[int]] = [frozenset()] * len(operations)
-    at_end: list[frozenset[int]] = [frozenset([rank]) for rank in range(schedule.ranks)]
+    known = [0] * len(operations)
+    at_end = [1 << rank for rank in range(schedule.ranks)]
     messages, done = [], 0
     while ready:
         index = ready.popleft()
         done += 1
         amount, rank, _, _, kind, *_rest = operations[index]
-        before = frozenset([rank]).union(*(known[one] for one in needs[index]))
+        before = 1 << rank
+        for one in needs[index]:
+            before |= known[one]
         known[index] = before
         if kind == RECEIVE:
             carried = known[send_of[index]]

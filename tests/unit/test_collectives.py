@@ -40,12 +40,12 @@ def test_every_rank_hears_from_all_that_its_operation_promises(operation: str, n
         schedule = made(operation, name, task)
         if schedule is None:
             continue
-        everyone = frozenset(range(task.ranks))
+        everyone = (1 << task.ranks) - 1
         known = flow_of(schedule).known
         if operation in ("barrier", "allreduce", "allgather", "alltoall"):
             assert all(heard == everyone for heard in known), task
         elif operation in ("bcast", "scatter"):
-            assert all(0 in heard for heard in known), task
+            assert all(heard & 1 for heard in known), task
         elif operation in ("reduce", "gather"):
             assert known[0] == everyone, task
 
@@ -73,7 +73,7 @@ def test_every_schedule_ends_whether_sends_wait_or_not(
 def test_a_reduction_adds_each_contribution_once(operation: str, name: str) -> None:
     for task in tasks():
         for message in flow_of(load(operation, name).schedule(task)).messages:
-            is_result = len(message.carries) == task.ranks
+            is_result = message.carries.bit_count() == task.ranks
             assert is_result or not message.carries & message.known_before, task
 
 
@@ -81,7 +81,7 @@ def test_a_reduction_adds_each_contribution_once(operation: str, name: str) -> N
 def test_a_gather_sends_exactly_the_blocks_that_a_rank_has(name: str) -> None:
     for task in tasks(message_bytes=7):
         for message in flow_of(load("gather", name).schedule(task)).messages:
-            assert message.bytes == 7 * len(message.carries)
+            assert message.bytes == 7 * message.carries.bit_count()
 
 
 def test_a_binomial_scatter_carries_each_block_once_a_level() -> None:
