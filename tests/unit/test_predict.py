@@ -194,3 +194,19 @@ def test_one_rank_waits_for_nobody(fit: Fit) -> None:
             seen += len(rows)
             assert all(row.seconds == row.low == row.high == 0 for row in rows), operation
     assert seen > 5
+
+
+def test_no_algorithm_is_faster_than_the_lower_bound_where_short_segments_cost_less_a_byte() -> (
+    None
+):
+    sizes = np.array([1, 1024, 8192, 65536])
+    # Half round trips of a ring buffer: a train's steps, far below them, overlap their copies.
+    half, step = 1e-6 + 1e-9 * sizes, 0.5e-6 + 0.05e-9 * sizes
+    measured = (("half_round_trip", half), ("gap", step))
+    curves = tuple(Curve(name, sizes, times, times, times, times) for name, times in measured)
+    fitted = replace(
+        fit_of("loggp", {**VALUES, "L": 0.5e-6, "o_s": 0.2e-6, "o_r": 0.2e-6}), curves=curves
+    )
+    *rows, bound = predict([fitted], "bcast", Task(2, 65536), anyway=True)
+    assert min(rows, key=lambda row: row.seconds).algorithm == "chain"
+    assert bound.seconds <= min(row.seconds for row in rows)

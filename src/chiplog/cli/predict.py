@@ -56,6 +56,7 @@ def predict(
     from chiplog.fitting.model_file import read_model
     from chiplog.fitting.origin import of_target
     from chiplog.prediction.predict import predict as predict_rows
+    from chiplog.prediction.predict import takes_messages_alone
     from chiplog.prediction.result import predictions_to_json
 
     asked = _task(operation, task)
@@ -83,6 +84,11 @@ def predict(
     from chiplog.cli.prediction_table import print_predictions
 
     print_predictions(rows)
+    if takes_messages_alone(fits, rows):
+        note(
+            "no exchange was measured, so messages that cross others count as if alone: "
+            "chiplog measure --pattern prtt,exchange tells."
+        )
 
 
 def _task(operation: str, options: TaskOptions) -> Task:

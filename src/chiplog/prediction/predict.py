@@ -14,11 +14,13 @@ from chiplog.collectives.registry import algorithms, load
 from chiplog.counts import within
 from chiplog.errors import UsageError
 from chiplog.fitting.predictions.known import Array
+from chiplog.fitting.predictions.regime import curve_of, is_of_logp_family
 from chiplog.fitting.predictions.span import AnswerSpan, Evaluate
+from chiplog.fitting.regimes.partition import EXCHANGE
 from chiplog.fitting.result import Fit
 from chiplog.fitting.verdict import rejection, require_usable
 from chiplog.models.protocol import Model
-from chiplog.models.registry import models_by_precedence
+from chiplog.models.registry import load_model, models_by_precedence
 from chiplog.plugins import load_reference
 from chiplog.prediction import to_many
 from chiplog.prediction.loggp import SHAPED_BY_COSTS, LogGPSpeaker
@@ -68,7 +70,8 @@ def predict(
         raise UsageError(f"--ranks: no algorithm of {operation} accepts {task.ranks}.")
     rows = [_row(speaker, *question) for question in asked.values()]
     rows.sort(key=lambda row: row.seconds)
-    return (*_judged(speaker, asked, rows), _bound(speaker, operation, wanted[0], task))
+    bound = _bound(speaker, operation, wanted[0], task)
+    return (*_judged(speaker, asked, rows), _not_above(bound, rows))
 
 
 def _asked(
@@ -80,6 +83,19 @@ def _asked(
         for algorithm in accepted
         if speaker.speaks_about(algorithm)
     }
+
+
+def takes_messages_alone(fits: Sequence[Fit], rows: Sequence[Prediction]) -> bool:
+    """Whether messages of some bytes cross others in one of the rows, and no exchange was measured for the fit."""
+    fit = next(fit for fit in fits if fit.model == rows[0].model)
+    if (
+        rows[0].bytes <= 1
+        or curve_of(fit, EXCHANGE)
+        or not is_of_logp_family(load_model(fit.model))
+    ):
+        return False
+    known = algorithms(rows[0].operation)
+    return any(known[row.algorithm].everybody_sends for row in rows if row.algorithm in known)
 
 
 def models_of(operation: str) -> tuple[str, ...]:
@@ -244,6 +260,15 @@ def _bound(speaker: Speaker, operation: str, algorithm: Algorithm, task: Task) -
     span = with_model_error(space.span(evaluate), error)
     row = _prediction(speaker, operation, LOWER_BOUND, task, span, reason)
     return replace(row, verdict="bound")
+
+
+def _not_above(bound: Prediction, rows: Sequence[Prediction]) -> Prediction:
+    """The bound of one regime's lines, or what the fastest algorithm takes: its segments may cost less than these."""
+    fastest = rows[0]
+    if fastest.seconds >= bound.seconds:
+        return bound
+    low, high = min(bound.low, fastest.low), min(bound.high, fastest.high)
+    return replace(bound, seconds=fastest.seconds, low=low, high=high)
 
 
 def sizes_of(speaker: Speaker, algorithm: Algorithm, task: Task) -> set[int]:
