@@ -26,6 +26,12 @@ def arguments() -> Iterator[tuple[str, Any]]:
     return _parameters("argument")
 
 
+def commands() -> list[tuple[str, ...]]:
+    """The words of each command that is in a group or alone; without those below commands with arguments."""
+    named = (command for command, _ in _below(typer.main.get_command(app_for(())), ()))
+    return [tuple(command.split()) for command in dict.fromkeys(named)]
+
+
 def _parameters(kind: str) -> Iterator[tuple[str, Any]]:
     tops: list[tuple[str, ...]] = [(), *BELOW]
     for words in tops:

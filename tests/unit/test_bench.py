@@ -12,6 +12,7 @@ from json_schemas import validate
 from chiplog.benchmarking.launched import read_launch, write_samples
 from chiplog.benchmarking.result import bench_to_json, summarise
 from chiplog.benchmarking.statistics import median, ratio
+from chiplog.cli.bench_table import print_bench
 from chiplog.dataset.lines import Where, decode_line
 from chiplog.errors import RunFailed
 
@@ -100,6 +101,46 @@ def test_windows_are_believed_where_the_clocks_are_fine_enough() -> None:
     assert (fine.mode, coarse.mode) == ("window", "round")
     assert coarse.clock_error_seconds == 5e-7
     assert summarise([read_launch(said(floor=2e-7))]).mode == "round"
+
+
+@pytest.mark.parametrize(
+    ("residual", "floor", "reason"),
+    [
+        (1e-9, 1e-5, "a window without any operation takes 10 µs"),
+        (1e-5, 2e-8, "clocks agree only within 10 µs"),
+    ],
+)
+def test_a_disturbed_machine_gives_no_verdict(residual: float, floor: float, reason: str) -> None:
+    """100 calls of 0.5 µs in a row take 50 µs: a tenth of that is less than what is off."""
+    found = summarise([read_launch(said(residual, floor=floor, library=5e-7))] * 3)
+    assert found.mode == "round"
+    assert {one.verdict for one in found.ratios.values()} == {"unclear"}
+    assert found.ratios["round"].reason.startswith(reason)
+    assert bench_to_json(found)["reason"] == found.ratios["round"].reason
+    validate(bench_to_json(found))
+
+
+def test_a_floor_that_rules_out_windows_leaves_rounds_their_verdict() -> None:
+    found = summarise([read_launch(said(floor=2e-7, library=5e-7))] * 3)
+    assert (found.mode, found.ratios["round"].verdict) == ("round", "faster")
+    assert found.ratios["window"].verdict == "unclear"
+    assert bench_to_json(found)["reason"] is None
+
+
+def test_launches_that_contradict_each_other_give_no_verdict() -> None:
+    """All five are below 1, and so is their interval; two are off the median by a quarter and more."""
+    found = ratio(launches(0.3, 0.4, 0.6, 0.8, 0.85), launches(1, 1, 1, 1, 1))
+    assert found.estimate.high < 1
+    assert found.verdict == "unclear" and "half of the launches" in found.reason
+
+
+def test_the_verdict_is_the_first_line_and_no_line_is_wider_than_a_screen(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    print_bench(summarise([read_launch(said(floor=1e-4, library=5e-7))] * 3))
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith("library / MPI's own: 0.500 (0.500 to 0.500): unclear, because a")
+    assert max(map(len, lines)) <= 80
 
 
 def test_late_samples_are_counted_kept_and_left_out_of_the_median(tmp_path: Path) -> None:

@@ -9,11 +9,14 @@ import numpy as np
 import pytest
 from synthetic import Ask, SyntheticDisturbance, synthetic_dataset
 
-from chiplog.comparison.result import comparison_to_json
+from chiplog.cli.tables import print_comparison
+from chiplog.comparison.reasons import judge_whole
+from chiplog.comparison.result import Compared, RunRow, comparison_to_json
 from chiplog.comparison.runs import compare_runs, judge
 from chiplog.comparison.threshold import over_threshold, parse_threshold
 from chiplog.dataset.series import Dataset, Reference
 from chiplog.errors import UsageError
+from chiplog.machine_state.load import OTHER_PROGRAMS
 from chiplog.models.piecewise import Piece
 
 TRUTH = {"L": 5e-6, "o_s": 1e-6, "o_r": 1e-6, "g": 2e-6, "G": 0.5e-9}
@@ -66,6 +69,47 @@ def test_runs_in_different_placement_states_are_unclear_even_if_they_differ() ->
 def test_runs_in_the_same_placement_state_are_compared() -> None:
     rows = compare_runs(placed(run(seed=1), 120e-9), placed(run(1.5, seed=2), 125e-9))
     assert {row.verdict for row in rows} == {"slower"}
+
+
+def row(verdict: str, ratio: float = 1.0, size: int | None = 1) -> RunRow:
+    return RunRow(Compared("prtt", "send"), size, ratio, ratio, ratio, verdict, "Why.")
+
+
+def test_a_verdict_of_the_whole_that_no_row_carries_is_said_to_be_that_of_all_together() -> None:
+    whole = judge_whole(row("slower", 1.06, None), [row("unclear"), row("unclear", size=2)])
+    assert whole.verdict == "slower"
+    assert whole.reason == (
+        "Why. Of 2 rows: 2 unclear. No row alone is slower: only all rows together are."
+    )
+    carried = judge_whole(row("slower", 1.06, None), [row("slower"), row("unclear", size=2)])
+    assert carried.reason == "Why. Of 2 rows: 1 slower, 1 unclear."
+
+
+def test_the_whole_is_unclear_where_rows_only_differ_the_other_way() -> None:
+    whole = judge_whole(row("slower", 1.06, None), [row("faster"), row("unclear", size=2)])
+    assert whole.verdict == "unclear"
+    assert "the other way" in whole.reason
+
+
+def busy(dataset: Dataset, programs: float) -> Dataset:
+    warning = {"fact": OTHER_PROGRAMS, "number": programs}
+    machine = {"machine": {"cores": 2}, "warnings": [warning], "clock": {"name": "tsc"}}
+    return replace(dataset, header={**dataset.header, "target": "tcp", **machine})
+
+
+def test_the_run_during_which_the_machine_was_busy_is_named() -> None:
+    reason = compare_runs(run(seed=1), busy(run(1.5, seed=2), 4.0))[-1].reason
+    assert "The machine was busy during run B (4 other programs ran on 2 CPUs)" in reason
+    both = compare_runs(busy(run(seed=1), 3.0), busy(run(1.5, seed=2), 4.0))[-1].reason
+    assert "busy during run A (3 other programs ran on 2 CPUs) and during run B (4 " in both
+    assert "busy" not in compare_runs(run(seed=1), run(1.5, seed=2))[-1].reason
+
+
+def test_the_verdict_over_all_sizes_is_the_first_line(capsys: pytest.CaptureFixture[str]) -> None:
+    print_comparison(compare_runs(run(seed=1), run(1.2, seed=2)))
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith("Over all sizes, B is slower: +19.8 % (")
+    assert any(line.startswith("prtt ") for line in lines[1:])
 
 
 def referenced(dataset: Dataset, scale: float) -> Dataset:

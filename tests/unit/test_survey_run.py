@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -14,12 +15,16 @@ from chiplog.dataset.run_file import read_run
 from chiplog.errors import RunFailed, UsageError
 from chiplog.machine_survey.leaves import declared_leaves
 from chiplog.machine_survey.measurement import SurveyConditions, measure_sweep
+from chiplog.machine_survey.page import SurveyPage, survey_page
 from chiplog.machine_survey.plan import SurveyOptions
 from chiplog.machine_survey.result import survey_result
 from chiplog.machine_survey.rounds import rounds_by_leaf
+from chiplog.machine_survey.trust import trust_sentence
 from chiplog.measurement.session import Launch, Session
 from chiplog.measurement.time_budget import Limits
 from chiplog.plan.request import Request
+from chiplog.report.document import Paragraph, text_of
+from chiplog.report.markdown import render_document
 
 HOSTS = ("n1", "n2", "n3", "n4")
 OVER = Limits(0.0, 0.0, 0.0)
@@ -170,6 +175,7 @@ def test_when_time_is_over_one_record_is_taken_and_the_screen_says_how_to_go_on(
     result = survey_result(sweep(Ranks(), tmp_path / "pairs.jsonl", limits=OVER))
     assert (result.complete, result.latency, result.bandwidth) == (False, None, None)
     said = survey_text(result, again="chiplog survey tcp", launcher=None)
+    assert said.startswith("not usable, because no pair was measured.\n")
     assert "the survey is not finished" in said
     assert said.endswith("next       chiplog survey tcp --resume")
 
@@ -179,3 +185,31 @@ def test_the_next_command_measures_the_pair_that_is_furthest_off(tmp_path: Path)
     assert result.at_once is not None
     said = survey_text(result, again="chiplog survey tcp", launcher="srun -N 4")
     assert 'chiplog measure tcp --launcher "srun -N 2 -w n1,n2" -o pair.jsonl' in said
+
+
+def test_screen_page_and_markdown_begin_with_whether_the_survey_may_be_relied_on(
+    tmp_path: Path,
+) -> None:
+    result = survey_result(sweep(Ranks(), tmp_path / "pairs.jsonl"))
+    for changed, words in (
+        (result, "of limited use: "),
+        (replace(result, complete=False), "of limited use: the survey is not finished; "),
+        (replace(result, busy="4 other programs ran on 2 CPUs"), "the machine was busy (4 other"),
+    ):
+        sentence = trust_sentence(changed)
+        assert words in sentence
+        screen = survey_text(changed, again="chiplog survey tcp", launcher=None)
+        assert " ".join(screen.split()).startswith(" ".join(sentence.split()))
+        document = survey_page(SurveyPage(changed, ""))
+        first = document.sections[0].blocks[0]
+        assert isinstance(first, Paragraph) and text_of(first.content) == sentence
+        markdown = render_document(document)
+        assert markdown.index("limited use") < markdown.index("Nobody is")
+
+
+def test_a_survey_without_doubts_is_usable(tmp_path: Path) -> None:
+    result = survey_result(sweep(Ranks(), tmp_path / "pairs.jsonl"))
+    judged = replace(result, verdict=replace(result.verdict, visits=2), at_once=None)
+    assert trust_sentence(judged) == (
+        "usable: 1 of 6 pairs were measured, and suspects were measured again."
+    )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ import numpy as np
 from chiplog.benchmarking.launched import LIBRARY, MODES, OWN, Launched
 from chiplog.benchmarking.statistics import Array, MedianEstimate, Ratio, median, ratio
 from chiplog.errors import RunFailed
+from chiplog.fitting.text import seconds_text
 
 SCHEMA = "chiplog.bench/1"
 FLOOR_SHARE = 0.1
@@ -65,8 +66,17 @@ def summarise(launches: Sequence[Launched], seed: int = 0) -> Bench:
     floor = float(np.median([launched.about["floor_seconds"] for launched in launches]))
     ratios = {}
     if LIBRARY in variants:
-        ratios = {m: ratio(taken[m, LIBRARY], taken[m, OWN], seed) for m in MODES}
-    shortest = min(row.seconds.value for row in rows if row.mode == "round")
+        calls = min(launched.about["calls"] for launched in launches)
+        ratios = {
+            m: undisturbed(
+                ratio(taken[m, LIBRARY], taken[m, OWN], seed),
+                _shortest(rows, m) * (calls if m == "round" else 1),
+                floor_seconds=floor,
+                clock_error_seconds=error,
+            )
+            for m in MODES
+        }
+    shortest = _shortest(rows, "round")
     return Bench(
         operation=about["operation"],
         ranks=about["ranks"],
@@ -80,6 +90,31 @@ def summarise(launches: Sequence[Launched], seed: int = 0) -> Bench:
         mode="window" if max(error, floor) <= FLOOR_SHARE * shortest else "round",
         ratios=ratios,
         library=launches[-1].library,
+    )
+
+
+def _shortest(rows: Sequence[Row], mode: str) -> float:
+    return min(row.seconds.value for row in rows if row.mode == mode)
+
+
+def undisturbed(
+    found: Ratio, sample_seconds: float, *, floor_seconds: float, clock_error_seconds: float
+) -> Ratio:
+    """The ratio; `unclear` where a window's floor or the clocks' error is a tenth of what a sample takes, or more.
+
+    A sample of `round` takes all of its calls: it is read from one clock, and only a disturbed machine makes either so
+    large.
+    """
+    limit = FLOOR_SHARE * sample_seconds
+    takes = f"a tenth or more of the {seconds_text(sample_seconds)} that a sample takes"
+    if floor_seconds >= limit:
+        what = f"a window without any operation takes {seconds_text(floor_seconds)}, {takes}"
+    elif clock_error_seconds >= limit:
+        what = f"clocks agree only within {seconds_text(clock_error_seconds)}, {takes}"
+    else:
+        return found
+    return replace(
+        found, verdict="unclear", reason=f"{what}; measure again when the machine is idle"
     )
 
 
@@ -140,6 +175,7 @@ def bench_to_json(bench: Bench) -> dict[str, Any]:
         chosen = bench.ratios[bench.mode]
         document["ratio"] = asdict(chosen.estimate)
         document["verdict"] = chosen.verdict
+        document["reason"] = chosen.reason or None
         document["library_median_seconds"] = bench.row(bench.mode, LIBRARY).seconds.value
         document["mpi_median_seconds"] = bench.row(bench.mode, OWN).seconds.value
         document["ratios"] = {

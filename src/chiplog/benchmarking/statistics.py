@@ -6,6 +6,7 @@ samples within each, and a median is the median of the launches' medians.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -17,6 +18,8 @@ from chiplog.fitting.estimates.parameters import interval
 DRAWS = 1000
 TOLERANCE = 0.05
 """Ratios closer to 1 than this are no difference in practice."""
+SCATTER = 0.1
+"""Given: where half of the launches' ratios are this share of their median off it or more, they tell no verdict."""
 
 Array = NDArray[np.float64]
 
@@ -36,6 +39,8 @@ class Ratio:
 
     estimate: MedianEstimate
     verdict: str
+    reason: str = ""
+    """Why the verdict is `unclear`, as a clause; empty where it is another."""
 
 
 def median(launches: Sequence[Array], seed: int = 0) -> MedianEstimate:
@@ -51,7 +56,10 @@ def ratio(above: Sequence[Array], below: Sequence[Array], seed: int = 0) -> Rati
         _launch_medians(a, rng) / _launch_medians(b, rng) for a, b in zip(above, below, strict=True)
     ]
     estimate = _estimate(_over_launches(pairs, launches))
-    return Ratio(estimate, _verdict(estimate))
+    if scatter := _scatter_text(np.array([pair[0] for pair in pairs])):
+        return Ratio(estimate, "unclear", scatter)
+    verdict = _verdict(estimate)
+    return Ratio(estimate, verdict, WIDE if verdict == "unclear" else "")
 
 
 def _medians(launches: Sequence[Array], rng: np.random.Generator) -> Array:
@@ -81,6 +89,22 @@ def _estimate(medians: Array) -> MedianEstimate:
     value = float(medians[0])
     low, high = interval(medians[1:])
     return MedianEstimate(value, min(low, value), max(high, value))
+
+
+WIDE = "the interval holds both a difference and none; take more --launches or --samples"
+
+
+def _scatter_text(ratios: Array) -> str:
+    """Says that launches differ too much for a verdict; empty where they do not."""
+    middle = float(np.median(ratios))
+    scatter = float(np.median(np.abs(ratios - middle))) / middle if middle > 0.0 else math.inf
+    if scatter < SCATTER:
+        return ""
+    off = f"{100.0 * scatter:.0f} %" if math.isfinite(scatter) else "all"
+    return (
+        f"half of the launches are off their median by {off} or more; measure again when the machine is idle, with "
+        "more --launches"
+    )
 
 
 def _verdict(estimate: MedianEstimate) -> str:

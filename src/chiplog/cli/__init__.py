@@ -11,7 +11,6 @@ from typing import Any, NoReturn
 
 from chiplog import __version__
 from chiplog.errors import BrokenPlugin, ChiplogError, NotLocked
-from chiplog.quoting import for_terminal
 
 INTERRUPTED = 130
 COMPLETION = "_CHIPLOG_COMPLETE"
@@ -116,7 +115,11 @@ def _run(words: Sequence[str]) -> int:
     except typer.Abort as aborted:
         raise KeyboardInterrupt from aborted
     except wrong_usage as error:
-        return _fail(_once(error.format_message()), 2)
+        from chiplog.cli.missing_choice import missing_choice_sentence
+
+        is_missing = type(error).__name__ == "MissingParameter"
+        sentence = missing_choice_sentence(error) if is_missing else None
+        return _fail(sentence or _once(error.format_message()), 2)
     if code == INTERRUPTED:  # typer's name for KeyboardInterrupt
         raise KeyboardInterrupt
     return code if isinstance(code, int) else 0
@@ -130,5 +133,7 @@ def _prepare_completion() -> None:
 
 
 def _fail(sentence: str, exit_code: int) -> int:
-    print(f"chiplog: {for_terminal(sentence)}", file=sys.stderr)
+    from chiplog.cli.output import note
+
+    note(sentence)
     return exit_code

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from importlib import import_module
 from typing import Annotated
 
 import typer
 
 from chiplog import __version__
-from chiplog.cli.options import with_single_options
+from chiplog.cli.options import names_help, with_single_options
 
 COMMANDS = {
     "run": "run",
@@ -46,6 +47,16 @@ BELOW = {
 
 A file of the second name is written with its folder: `chiplog tune ./lint`, `chiplog history ./add`.
 """
+
+
+@dataclass(frozen=True)
+class BelowCommand:
+    """A command below another one, as a help names it."""
+
+    name: str
+    summary: str
+
+
 OPTIONAL_NUMBERS = {("survey", "--sparse"): "10"}
 """Options of commands whose number may be left out, and what it is then."""
 HELP = ("-h", "--help")
@@ -79,6 +90,7 @@ def app_for(words: Sequence[str]) -> typer.Typer:
         pretty_exceptions_enable=False,
         add_completion=False,
         context_settings={"help_option_names": list(HELP)},
+        epilog=_below_text() if words[:1] and words[0] in HELP else None,
     )
     app.callback()(chiplog)
     below = BELOW.get((words[0], words[1])) if len(words) > 1 else None
@@ -97,9 +109,22 @@ def app_for(words: Sequence[str]) -> typer.Typer:
         else:
             module = import_module(f"chiplog.cli.{COMMANDS[name]}")
             epilog = getattr(module, "epilog", None) if helps else None
+            texts = [epilog() if epilog else "", _below_text(name) if helps else ""]
             command = with_single_options(getattr(module, COMMANDS[name]))
-            app.command(name, epilog=epilog and epilog())(command)
+            app.command(name, epilog="\n\n".join(filter(None, texts)) or None)(command)
     return app
+
+
+def _below_text(*above: str) -> str:
+    """The end of a help: the commands below the commands that begin so, with what they do; empty without any."""
+    known = []
+    for words, function in BELOW.items():
+        if words[: len(above)] == above:
+            summary = getattr(import_module(f"chiplog.cli.{function}"), function).__doc__
+            known.append(BelowCommand(" ".join(words), summary.partition("\n")[0]))
+    return (
+        names_help("Commands below it" if above else "Commands below these", known) if known else ""
+    )
 
 
 def _group() -> None:

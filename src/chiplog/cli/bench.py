@@ -60,7 +60,10 @@ def bench(
     ] = None,
     json_file: JsonOption = None,
 ) -> None:
-    """Time an MPI collective operation: from a common start until the last rank is out; two older ways beside it."""
+    """Time an MPI collective operation, in three ways.
+
+    From a common start until the last rank is out; two older ways beside it.
+    """
     from chiplog.benchmarking.benchmark import BenchOptions
     from chiplog.benchmarking.benchmark import bench as measure
     from chiplog.benchmarking.result import bench_to_json

@@ -22,7 +22,10 @@ def changes(
         bool, typer.Option("--details", help="Show the changes of every series, too.")
     ] = False,
 ) -> None:
-    """Find the protocol changes of a run: the consensus of all its series."""
+    """Find the protocol changes of a run.
+
+    Printed is the consensus of all its series.
+    """
     from chiplog.dataset.parts import by_part, part_or_target
     from chiplog.dataset.run_file import read_run
     from chiplog.protocol_changes.result import changes_to_json

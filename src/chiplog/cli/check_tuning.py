@@ -25,7 +25,10 @@ def check_tuning(
     ] = None,
     json_file: JsonOption = None,
 ) -> None:
-    """Prove that a tuning file is in force with the MPI at hand: exit code 0 where it is, 3 where it is not."""
+    """Prove that a tuning file is in force with the MPI here.
+
+    The exit code is 0 where it is, 3 where it is not.
+    """
     from chiplog.tune.check.in_force import check_tuning as check
 
     verdict = check(file, target, launcher=launcher, mpi=mpi, library=library)

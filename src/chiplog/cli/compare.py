@@ -67,7 +67,10 @@ def compare(
     ] = False,
     json_file: JsonOption = None,
 ) -> None:
-    """Compare models on points they were not fitted to, or two runs of the same measurement."""
+    """Compare two runs, or models on points not fitted to.
+
+    Two runs are of the same measurement.
+    """
     from chiplog.comparison.best import best_rows
     from chiplog.comparison.result import comparison_to_json
     from chiplog.fitting.request import left_out_lines

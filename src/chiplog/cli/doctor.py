@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from chiplog.cli.options import JsonOption
-from chiplog.cli.output import say, write_json
+from chiplog.cli.output import say, wrapped, write_json
 
 
 def doctor(json_file: JsonOption = None) -> None:
-    """Say what is usable here, what makes numbers noisy, and what to do about it."""
+    """Say what is usable here, and what makes numbers noisy.
+
+    Each finding says what to do about it.
+    """
     from chiplog.measurement.doctor import examine, facts_to_json
 
     facts = examine()
@@ -15,7 +18,8 @@ def doctor(json_file: JsonOption = None) -> None:
         write_json(json_file, facts_to_json(facts))
         return
     width = max(len(fact.name) for fact in facts)
+    indent = " " * (width + 4)
     for fact in facts:
-        say(f"{'!' if fact.remedy else ' '} {fact.name:<{width}}  {fact.value}")
+        say(wrapped(f"{'!' if fact.remedy else ' '} {fact.name:<{width}}  {fact.value}", indent))
         if fact.remedy:
-            say(f"  {'':<{width}}  -> {fact.remedy}")
+            say(wrapped(f"{indent}-> {fact.remedy}", f"{indent}   "))

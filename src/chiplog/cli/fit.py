@@ -46,7 +46,10 @@ def fit(
     ] = False,
     json_file: JsonOption = None,
 ) -> None:
-    """Fit models to a run: parameters with intervals, protocol changes, errors."""
+    """Fit models to a run.
+
+    The results are parameters with intervals, protocol changes and errors.
+    """
     from chiplog.dataset.parts import part_or_target
     from chiplog.dataset.run_file import read_run
     from chiplog.fitting.fit import fit_all

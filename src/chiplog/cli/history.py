@@ -49,7 +49,10 @@ def history(
         bool, typer.Option("--details", help="Print all nodes, not a screen of them.")
     ] = False,
 ) -> None:
-    """Say which nodes changed, or whether a pair or a class of links did, since when and by how much."""
+    """Say what changed on a machine since when, and by how much.
+
+    Of nodes, of a pair, or of a class of links.
+    """
     from chiplog.cli.history_text import history_text
     from chiplog.run_history.result import judge_history
 

@@ -21,7 +21,10 @@ def history_add(
         typer.Option(metavar="TIME", help="When it was measured, if a clock was wrong."),
     ] = None,
 ) -> None:
-    """Add a finished survey to a history: one file of its own, which never changes again."""
+    """Add a finished survey to a history.
+
+    It is one file of its own, which never changes again.
+    """
     from chiplog.run_history.write import add_survey
 
     note(f"added as {add_survey(run, folder, time=time)}.")

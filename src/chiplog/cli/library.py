@@ -9,7 +9,7 @@ import typer
 from chiplog.cli.output import note_build, say
 
 library_app = typer.Typer(
-    help="Build the barrier library, libchiplog_coll.so, for a site's own MPI.",
+    help="Build the barrier library for a site's own MPI.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )

@@ -110,7 +110,8 @@ def measure(
     target: Annotated[
         str,
         typer.Argument(
-            metavar="TARGET", help="transport[:options], e.g. shm, tcp:bind=127.0.0.1, mpi."
+            metavar="TARGET",
+            help="transport[:options], e.g. shm, tcp:bind=127.0.0.1, mpi (see: chiplog list transports).",
         ),
     ],
     *,

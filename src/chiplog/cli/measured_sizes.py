@@ -8,10 +8,13 @@ from typing import TYPE_CHECKING
 from chiplog.report.document import Table, line
 from chiplog.report.input import TargetReport
 from chiplog.report.patterns import pattern_tables
+from chiplog.report.patterns.run import HOW_TO_SEE_ALL
 from chiplog.report.plain_table import plain_lines
 from chiplog.report.sections.warnings import notice_sentence, warnings
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from chiplog.dataset.series import Dataset
 
 MOST_ROWS, MOST_COLUMNS = 24, 4
@@ -29,13 +32,25 @@ def measured_lines(dataset: Dataset) -> list[str]:
     """
     tables = pattern_tables(dataset, most_rows=MOST_ROWS, most_columns=MOST_COLUMNS)
     blocks = [plain_lines(table) for table in tables]
-    if sum(map(len, blocks)) + len(blocks) - 1 > SCREEN_LINES:
+    if _lines(blocks) > SCREEN_LINES:
         room = SCREEN_LINES // len(blocks) - 1
+        others = max(
+            len(block) - len(table.rows) for table, block in zip(tables, blocks, strict=True)
+        )
+        fewer = max(room - others - 1, FEWEST_ROWS)
+        tables = pattern_tables(dataset, most_rows=fewer, most_columns=MOST_COLUMNS)
+        blocks = [plain_lines(table) for table in tables]
+    if _lines(blocks) > SCREEN_LINES:
         blocks = [
             plain_lines(_with_rows(table, room - (len(block) - len(table.rows))))
             for table, block in zip(tables, blocks, strict=True)
         ]
     return [words for block in blocks for words in [*block, ""]][:-1]
+
+
+def _lines(blocks: Sequence[Sequence[str]]) -> int:
+    """Of all blocks, with an empty line between two."""
+    return sum(map(len, blocks)) + len(blocks) - 1
 
 
 def _with_rows(table: Table, most: int) -> Table:
@@ -44,7 +59,7 @@ def _with_rows(table: Table, most: int) -> Table:
         return table
     most = max(most - 1, FEWEST_ROWS)
     places = [round(i * (len(table.rows) - 1) / (most - 1)) for i in range(most)]
-    note = line(f"{most} of {len(table.rows)} rows; chiplog report shows more.")
+    note = line(f"Shown: {most} of {len(table.rows)} rows. {HOW_TO_SEE_ALL}")
     return replace(table, rows=tuple(table.rows[i] for i in places), notes=(*table.notes, note))
 
 

@@ -11,6 +11,7 @@ from typing import Annotated, Any, Protocol
 
 import typer
 
+from chiplog.cli.output import COLUMNS, wrapped
 from chiplog.errors import UsageError
 from chiplog.outside import as_float, as_integer
 
@@ -167,11 +168,19 @@ class Summarised(Protocol):
         """What it is, in a few words."""
 
 
+HELP_INDENT = 2
+"""By how much a help indents its end."""
+
+
 def names_help(option: str, known: Iterable[Summarised]) -> str:
     """The end of a command's help: each name that `option` accepts, with its summary."""
     rows = [(summarised.name, summarised.summary) for summarised in known]
     width = max(len(name) for name, _ in rows)
-    lines = [f"  {name:<{width}}  {summary}" for name, summary in rows]
+    columns = COLUMNS - HELP_INDENT
+    lines = [
+        wrapped(f"  {name:<{width}}  {summary}", " " * (width + 4), columns)
+        for name, summary in rows
+    ]
     return "\n".join(["\b", f"{option}:", *lines])
 
 

@@ -22,10 +22,10 @@ def write_json(destination: str, content: Any) -> None:
     write_text(destination, json.dumps(content, indent=2, allow_nan=False) + "\n")
 
 
-def wrapped(text: str, indent: str = "") -> str:
+def wrapped(text: str, indent: str = "", columns: int = COLUMNS) -> str:
     """Text as lines of a screen; those after the first begin with `indent`. Words are never broken."""
     return textwrap.fill(
-        text, COLUMNS, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
+        text, columns, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
     )
 
 
@@ -40,8 +40,9 @@ def say(text: str = "", end: str = "\n") -> None:
 
 
 def note(sentence: str) -> None:
-    """Say something on standard error that is no result."""
-    print(f"chiplog: {for_terminal(sentence)}", file=sys.stderr)
+    """Say something on standard error that is no result: lines of a screen on a terminal, else one line."""
+    text = f"chiplog: {for_terminal(sentence)}"
+    print(wrapped(text, "  ") if sys.stderr.isatty() else text, file=sys.stderr)
 
 
 def tell_left_out(errors: Sequence[ChiplogError]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
+from chiplog.cli.output import wrapped
 from chiplog.plan import GRID, Plan
 from chiplog.plan.units import format_bytes
 
@@ -17,15 +18,14 @@ def plan_text(target: str, plan: Plan) -> str:
     )
     per_point = options.visits * options.launches * len(sizes)
     patterns = ", ".join(f"{name} ({count // per_point} series)" for name, count in grid.items())
-    return "\n".join(
-        [
-            f"target     {target}",
-            f"sizes      {len(sizes)} from {format_bytes(sizes[0])} to {format_bytes(sizes[-1])}",
-            f"patterns   {patterns}",
-            f"order      shuffled, seed {options.seed}; {options.visits} visits of each size, "
-            f"{options.launches} launches",
-            f"records    {len(plan.requests)}, refinement not counted",
-            f"predicted  {predicted.seconds:.1f} s, {predicted.messages} messages, {predicted.bytes / 1e9:.2f} GB "
-            "on the wire",
-        ]
-    )
+    lines = [
+        f"target     {target}",
+        f"sizes      {len(sizes)} from {format_bytes(sizes[0])} to {format_bytes(sizes[-1])}",
+        f"patterns   {patterns}",
+        f"order      shuffled, seed {options.seed}; {options.visits} visits of each size, "
+        f"{options.launches} launches",
+        f"records    {len(plan.requests)}, refinement not counted",
+        f"predicted  {predicted.seconds:.1f} s, {predicted.messages} messages, {predicted.bytes / 1e9:.2f} GB "
+        "on the wire",
+    ]
+    return "\n".join(wrapped(line, " " * 11) for line in lines)

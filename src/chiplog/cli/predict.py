@@ -52,7 +52,10 @@ def predict(
     task: TaskOptions,
     results: ModelResults,
 ) -> None:
-    """Say how long a collective operation takes, by each algorithm, fastest first, with intervals and a lower bound."""
+    """Say how long a collective operation takes.
+
+    By each algorithm, fastest first, with intervals and a lower bound.
+    """
     from chiplog.fitting.model_file import read_model
     from chiplog.fitting.origin import of_target
     from chiplog.prediction.predict import predict as predict_rows

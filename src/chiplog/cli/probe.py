@@ -10,7 +10,7 @@ from chiplog.cli.options import JsonOption
 from chiplog.cli.output import note, note_build, say, write_json
 
 probe_app = typer.Typer(
-    help="Build the probe with a site's own MPI, and list what is built.",
+    help="Build the probe with a site's own MPI, or list probes.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )

@@ -33,7 +33,7 @@ def report(
         ),
     ] = None,
 ) -> None:
-    """Write a report on run files and model files, or the page of a survey."""
+    """Write a report on runs and models, or on a survey."""
     from chiplog.machine_survey.page.page import is_survey
 
     command = ("chiplog", *sys.argv[1:])

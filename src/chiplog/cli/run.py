@@ -39,7 +39,9 @@ def run(
     targets: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[TARGET ...]", help="By default shm, tcp, and mpi if one is found."
+            metavar="[TARGET ...]",
+            help="transport[:options], e.g. shm, tcp:bind=127.0.0.1, mpi (see: chiplog list transports); "
+            "by default shm, tcp, and mpi if one is found.",
         ),
     ] = None,
     *,
@@ -52,7 +54,7 @@ def run(
         bool, typer.Option("--details", help="Print the whole report, not one screen of it.")
     ] = False,
 ) -> None:
-    """Measure this machine, fit every model, compare them and write a report."""
+    """Measure this machine, fit all models and write a report."""
     from chiplog.jobs.measure_to_report import RunRequest
     from chiplog.jobs.measure_to_report import run as run_all
     from chiplog.measurement.time_budget import process_start

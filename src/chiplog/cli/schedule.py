@@ -48,7 +48,7 @@ def schedule(
     shape: ShapeOptions,
     costs: CostOptions,
 ) -> None:
-    """Write the schedule of a collective operation as GOAL text."""
+    """Write a collective operation's schedule as GOAL text."""
     from chiplog.collectives.algorithm import Task
     from chiplog.collectives.registry import load
     from chiplog.output_file import is_standard_output

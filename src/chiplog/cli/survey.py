@@ -91,7 +91,7 @@ def survey(
         str,
         typer.Argument(
             metavar="TARGET",
-            help="transport[:options], e.g. tcp, mpi, ofi:provider=cxi.",
+            help="transport[:options], e.g. tcp, mpi, ofi:provider=cxi (see: chiplog list transports).",
             autocompletion=command_or_file("verdict"),
         ),
     ],
@@ -107,7 +107,10 @@ def survey(
     meeting: MeetingOptions,
     run: SurveyRunOptions,
 ) -> None:
-    """Measure latency and bandwidth between every two nodes of a machine, in rounds of disjoint pairs."""
+    """Measure every two nodes of a machine, and say who is slow.
+
+    Latency and bandwidth are measured in rounds of disjoint pairs.
+    """
     from chiplog.machine_survey.job import survey as survey_target
 
     if meeting.budget is not None:

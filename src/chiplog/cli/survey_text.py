@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from chiplog.cli.output import wrapped
 from chiplog.cli.verdict_text import verdict_lines
 from chiplog.machine_survey.settings import SETTINGS
+from chiplog.machine_survey.trust import trust_sentence
 from chiplog.plan.units import format_bytes
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ def _again_lines(sweep: Sweep) -> list[str]:
 
 
 def survey_text(result: SurveyResult, *, again: str, launcher: str | None) -> str:
-    """One screen: nodes, pairs, latency, bandwidth, the slowest pairs, the file and what to do next.
+    """One screen: whether it may be relied on, the figures, the slowest pairs, the file and what to do next.
 
     `again` is the command line of the survey itself.
     """
@@ -80,7 +81,8 @@ def survey_text(result: SurveyResult, *, again: str, launcher: str | None) -> st
         lines.append(f"uplinks    {_filled(result.uplinks)}")
     lines += verdict_lines(result.verdict)
     lines += [line for node in result.lost for line in _lost_lines(node)]
-    wrapped_lines = [wrapped(line, " " * 11) for line in lines]
+    wrapped_lines = [wrapped(trust_sentence(result))]
+    wrapped_lines += [wrapped(line, " " * 11) for line in lines]
     wrapped_lines += [f"raw data   {result.path}", f"next       {_next(result, again, launcher)}"]
     return "\n".join(wrapped_lines)
 

@@ -32,7 +32,10 @@ def survey_verdict(
     ] = "-",
     json_file: JsonOption = None,
 ) -> None:
-    """Say which nodes of a survey are slow, for what operators run; print the lines that drain them."""
+    """Say which nodes of a survey are slow, for operators.
+
+    Prints the lines that drain them.
+    """
     from chiplog.dataset.run_file import read_run
     from chiplog.machine_survey.job import run_file_of
     from chiplog.machine_survey.operators.by_node import drain_lines, verdict_by_node

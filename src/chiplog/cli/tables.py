@@ -124,23 +124,23 @@ def _model_table(rows: Sequence[ModelRow]) -> Table:
 
 
 def _print_runs(rows: Sequence[RunRow], *, details: bool) -> None:
-    """What differs, a line a range of sizes, and the whole in a sentence; with `details`, all rows."""
+    """The whole in a sentence, then what differs, a line a range of sizes; with `details`, all rows."""
     *parts, whole = rows
     differs = [row for row in parts if row.verdict in ("slower", "faster")]
     lines = _by_range(differs)
     shown = [[row] for row in parts] if details else _worst(lines)
+    say(wrapped(f"Over all sizes, {WHOLE_WORDS[whole.verdict]}: {whole.reason}"))
     if shown:
         Screen().print(_run_table(shown))
     if len(shown) < len(lines):
         say(f"{len(lines) - len(shown)} more differ: --details shows all.")
-    say(wrapped(f"Over all sizes, B is {VERDICT_WORDS[whole.verdict]}: {whole.reason}"))
 
 
-VERDICT_WORDS = {
-    "slower": "slower",
-    "faster": "faster",
-    "same": "the same",
-    "unclear": "unclear",
+WHOLE_WORDS = {
+    "slower": "B is slower",
+    "faster": "B is faster",
+    "same": "B is the same",
+    "unclear": "it is unclear whether B differs",
 }
 
 

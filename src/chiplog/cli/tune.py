@@ -94,7 +94,10 @@ def tune(
     ] = False,
     json_file: JsonOption = None,
 ) -> None:
-    """Write a tuning file: what the model says, or what measuring proves to be faster; elsewhere the default stays."""
+    """Write a tuning file from a model, or from measurements.
+
+    It holds what the model says, or what measuring proves to be faster; elsewhere the default stays.
+    """
     if race.measured:
         _measure(asked, race, json_file, details=details)
     else:
@@ -191,8 +194,7 @@ def _write(files: TuningFiles, out: Path) -> Mapping[str, str]:
 
 
 def epilog() -> str:
-    """The programs that tuning files are written for, and the command below this one."""
+    """The programs that tuning files are written for."""
     from chiplog.tune.writer import WRITERS
 
-    names = names_help("--for PROGRAM", WRITERS.all())
-    return f"{names}\n\nTo find the mistakes in a tuning file: chiplog tune lint --help"
+    return names_help("--for PROGRAM", WRITERS.all())

@@ -45,7 +45,10 @@ def tune_lint(
     details: Annotated[bool, typer.Option("--details", help="All rules.")] = False,
     json_file: JsonOption = None,
 ) -> None:
-    """Is each rule of a tuning file legal for the MPI at hand, and is it taken? Exit code 3 where one is wrong."""
+    """Say whether each rule of a tuning file is legal and taken.
+
+    The MPI at hand is asked; the exit code is 3 where a rule is wrong.
+    """
     from chiplog.tune.lint.lint_file import lint
 
     outcome = lint(file, target, **asdict(asked))

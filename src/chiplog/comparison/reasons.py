@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import astuple
+from dataclasses import astuple, replace
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from chiplog.comparison.result import RunRow
 from chiplog.comparison.row_noise import RowNoise
 from chiplog.dataset.series import Dataset, Reference
 from chiplog.fitting.text import seconds_text
+from chiplog.fitting.verdict import busy_text
 from chiplog.machine_state.noise import LAUNCHES_DIFFER
 from chiplog.machine_state.states import common_reference, same_state
 
@@ -51,7 +52,35 @@ def counts(rows: Sequence[RunRow]) -> str:
         for verdict in ("slower", "faster", "same", "unclear")
     }
     parts = ", ".join(f"{count} {verdict}" for verdict, count in number.items() if count)
-    return f" Of {len(rows)}: {parts}."
+    return f" Of {len(rows)} {'row' if len(rows) == 1 else 'rows'}: {parts}."
+
+
+def judge_whole(whole: RunRow, rows: Sequence[RunRow]) -> RunRow:
+    """The row over all others as it follows from them.
+
+    A difference that no row alone shows is named as what it is: the evidence of all rows together. It is unclear where
+    rows only differ the other way.
+    """
+    verdicts = {row.verdict for row in rows}
+    if whole.verdict not in ("slower", "faster") or whole.verdict in verdicts:
+        return replace(whole, reason=whole.reason + counts(rows))
+    if verdicts & {"slower", "faster"}:
+        other = " The only rows that differ do so the other way, so the whole is unclear."
+        return replace(whole, verdict="unclear", reason=whole.reason + counts(rows) + other)
+    pooled = f" No row alone is {whole.verdict}: only all rows together are."
+    return replace(whole, reason=whole.reason + counts(rows) + pooled)
+
+
+def load_text(runs: Sequence[Dataset]) -> str:
+    """A sentence that names the runs during which the machine was busy; empty where it was idle in both."""
+    loads = zip("AB", map(busy_text, runs), strict=True)
+    busy = [f"during run {name} ({load})" for name, load in loads if load is not None]
+    if not busy:
+        return ""
+    return (
+        f" The machine was busy {' and '.join(busy)}, which alone may make a difference; measure again when it is "
+        "idle."
+    )
 
 
 def noise_text(noise: RowNoise, runs: Sequence[Dataset]) -> str:

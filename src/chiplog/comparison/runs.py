@@ -13,8 +13,9 @@ from chiplog.comparison.points import Key, rows_of
 from chiplog.comparison.ranges import Level
 from chiplog.comparison.reasons import (
     advice,
-    counts,
     judge,
+    judge_whole,
+    load_text,
     noise_text,
     other_state,
     placement_doubt,
@@ -65,8 +66,8 @@ def compare_runs(
             alone = row_text(diffs.noise, runs) if row.range is None else ""
             row = replace(row, reason=row.reason + doubt + posts + alone)
         rows.append(row)
-    whole = _whole_row(diffs, common[0][0].operation, tolerance)
-    reason = whole.reason + counts(rows) + noise_text(diffs.noise, runs) + other_state(a, b)
+    whole = judge_whole(_whole_row(diffs, common[0][0].operation, tolerance), rows)
+    reason = whole.reason + load_text((a, b)) + noise_text(diffs.noise, runs) + other_state(a, b)
     reason += why if whole.verdict == "unclear" else ""
     return (*rows, replace(whole, reason=reason))
 

@@ -20,6 +20,7 @@ from chiplog.jobs import defaults
 from chiplog.jobs.folders import new_folder, show_latest
 from chiplog.jobs.many import ManyOptions, all_within, check_ranks, with_many
 from chiplog.jobs.measure import SIMULATED, measure
+from chiplog.measurement.inquiry import check_transports
 from chiplog.measurement.mpis import find_mpis
 from chiplog.measurement.start import Start, transport_of
 from chiplog.measurement.time_budget import (
@@ -136,6 +137,7 @@ def _targets(request: RunRequest) -> tuple[str, ...]:
     targets = tuple(dict.fromkeys(request.targets)) or default_targets()
     for target in targets:
         _options(target, request, LEAST_MEASURING_SECONDS)
+    check_transports(targets, elsewhere=request.launcher is not None)
     return targets
 
 

@@ -63,9 +63,11 @@ def timeline(schedule: Schedule, simulation: Simulation) -> Timeline:
 
 
 def _finish(simulation: Simulation) -> Table:
-    columns = (Column(line("Rank"), numeric=True), Column(line("Done after"), numeric=True))
+    scale = format.scale_for(simulation.makespan_ps / PS_PER_SECOND, "s")
+    done = line(f"Done after ({scale.unit})")
+    columns = (Column(line("Rank"), numeric=True), Column(done, numeric=True))
     rows = tuple(
-        (line(str(rank)), line(format.value(time_ps / PS_PER_SECOND, "s", digits=6)))
+        (line(str(rank)), line(f"{time_ps / PS_PER_SECOND / scale.factor:,.3f}"))
         for rank, time_ps in enumerate(simulation.finish_ps.tolist())
     )
     return Table(line("A rank is done when its last CPU is free for good."), columns, rows)

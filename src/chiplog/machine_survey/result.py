@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from chiplog.fitting.verdict import busy_text
 from chiplog.json_values import members, plain
 from chiplog.machine_survey.link_classes import LinkClass, Sizes, link_classes
 from chiplog.machine_survey.machine_verdict import MachineVerdict, verdict_of_run
@@ -95,6 +96,8 @@ class SurveyResult:
     """The nodes that were lost before; the figures are those of the others."""
     uplinks: UplinkFill | None = None
     """How often the rounds filled the uplinks; None where no leaves are known."""
+    busy: str | None = None
+    """What shows that the machine was busy meanwhile; None where nothing does."""
     note: str | None = None
     """What was left aside beside the measurement, such as a broken topology.conf of Slurm's."""
 
@@ -143,6 +146,7 @@ def survey_result(
         classes=link_classes(verdict.fits, _sizes(dataset), verdict.unit),
         lost=lost,
         uplinks=_uplink_fill(verdict),
+        busy=busy_text(dataset),
     )
 
 

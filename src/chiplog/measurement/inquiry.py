@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from chiplog.errors import RunFailed
+from chiplog.errors import RunFailed, UsageError
 from chiplog.measurement.probes import base_probe
 from chiplog.outside import as_json
 
 PATIENCE_SECONDS = 20.0
+MPI = "mpi"
+"""The transport whose probe is built for each MPI."""
 
 
 @dataclass(frozen=True)
@@ -75,6 +77,30 @@ def _transport(listed: Mapping[str, Any]) -> TransportFacts:
         tuple(availability.get("choices", ())),
         availability.get("remedy", ""),
     )
+
+
+def check_transports(targets: Sequence[str], *, elsewhere: bool = False) -> None:
+    """Raises UsageError for a target whose transport is not there, or not usable here.
+
+    With `elsewhere`, ranks run on other hosts, which may be able to do what this one is not. MPI is another probe's.
+    """
+    known, not_built = all_transports()
+    facts = {transport.name: transport for transport in known}
+    needs = {transport.name: transport.needs for transport in not_built}
+    for target in targets:
+        name = target.partition(":")[0]
+        if name == MPI:
+            continue
+        if name in needs:
+            raise UsageError(
+                f"{target}: this probe was built without {name}; install {needs[name]} and then chiplog again."
+            )
+        if name not in facts:
+            names = ", ".join([*facts, MPI])
+            raise UsageError(f"{target}: there is no transport '{name}'; there are {names}.")
+        if not facts[name].usable and not elsewhere:
+            remedy = facts[name].remedy or "see chiplog doctor"
+            raise UsageError(f"{target}: is not usable here: {facts[name].why}; {remedy}.")
 
 
 def clock_and_machine(probe: Path | None = None) -> Mapping[str, Any]:

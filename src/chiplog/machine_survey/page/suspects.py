@@ -10,6 +10,7 @@ from chiplog.machine_survey.findings import who
 from chiplog.machine_survey.page.input import SurveyPage, change_of
 from chiplog.machine_survey.plan import COPY, OTHERS, WORK
 from chiplog.machine_survey.settings import SETTINGS
+from chiplog.machine_survey.trust import trust_sentence
 from chiplog.report import format
 from chiplog.report.document import (
     Block,
@@ -45,7 +46,8 @@ BESIDE = 0.25
 def suspects_section(page: SurveyPage) -> Section:
     """Returns the answer: who is slow beyond doubt, who is not cleared, and what this survey would have found."""
     verdict = page.result.verdict
-    blocks: list[Block] = [Paragraph(_answer(page))]
+    trust = Paragraph(line(trust_sentence(page.result)))
+    blocks: list[Block] = [trust, Paragraph(_answer(page))]
     findings = (*verdict.accused, *verdict.inconclusive)
     if findings:
         blocks.append(_table(verdict, findings))

@@ -161,11 +161,14 @@ def spread(all_values: Sequence[int], most: int) -> list[int]:
     return [chosen[place] for place in places]
 
 
+HOW_TO_SEE_ALL = "All: chiplog export RUN --to csv -o FILE.csv"
+
+
 def thinned_note(shown: int, count: int, what: str) -> tuple[Inline, ...]:
-    """A note where not all is shown."""
-    return (
-        (line(f"{shown} of {count} {what}; chiplog report shows more."),) if shown < count else ()
-    )
+    """A note where not all is shown: what is, and how to see the rest."""
+    if shown >= count:
+        return ()
+    return (line(f"Shown: {shown} of {count} {what}. {HOW_TO_SEE_ALL}"),)
 
 
 def grid(

@@ -1,0 +1,167 @@
+"""A hundred invocations with bad input: the exit code, a piece of the sentence, and nothing is written.
+
+In this process, since each would take a second to start; RUN, MODEL, GOAL and CSV stand for good files.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from all_commands import Inputs
+
+from chiplog.cli import main
+
+INVOCATIONS = """
+2 | frobnicate | frobnicate
+2 | --frobnicate | --frobnicate
+2 | measure | TARGET
+2 | measure sim | -o: is missing
+2 | measure sim --colour red | --colour
+2 | measure sim --pattern pingpong -o OUT | --pattern
+2 | measure sim --pattern , -o OUT | --pattern
+2 | measure sim --sizes 8:4 -o OUT | empty
+2 | measure sim --sizes 1:4GiX -o OUT | 4GiX
+2 | measure sim --sizes 1:4:0 -o OUT | --sizes
+2 | measure sim --sizes -5 -o OUT | --sizes
+2 | measure sim --visits 0 -o OUT | --visits
+2 | measure sim --visits many -o OUT | integer
+2 | measure sim --visits 1e3 -o OUT | integer
+2 | measure sim --visits 99999999999999999999 -o OUT | --visits
+2 | measure sim --launches 0 -o OUT | --launches
+2 | measure sim --ranks 1 -o OUT | --ranks
+2 | measure sim --ranks -2 -o OUT | --ranks
+2 | measure sim --budget -3 -o OUT | --budget
+2 | measure sim --budget nan -o OUT | finite
+2 | measure sim --budget inf -o OUT | finite
+2 | measure sim --precision 0 -o OUT | --precision
+2 | measure sim --seed -1 -o OUT | --seed
+2 | measure sim --seed x -o OUT | integer
+2 | measure sim --operation push -o OUT | --operation
+2 | measure sim --posting later -o OUT | --posting
+2 | measure sim --placement anywhere -o OUT | --placement
+2 | measure sim --direction sideways --pattern pairs -o OUT | --direction
+2 | measure sim --time-limit 0 -o OUT | --time-limit
+2 | measure sim --launcher ' -o OUT | --launcher
+2 | measure sim:colour=red -o OUT | colour
+2 | measure sim:L=five -o OUT | five
+2 | measure carrier-pigeon -o OUT | carrier-pigeon
+2 | measure sim --resume -o OUT | OUT
+2 | measure sim -o NOWHERE/x | NOWHERE/x
+2 | run shm foo -o OUT | there is no transport 'foo'
+2 | run sim --budget -1 -o OUT | --budget
+2 | run sim --budget soon -o OUT | finite
+2 | run sim --sizes 8:4 -o OUT | empty
+2 | run sim --ranks 1 -o OUT | --ranks
+2 | survey | TARGET
+2 | survey sim --ranks 1 --dry-run | --ranks
+2 | survey sim --ranks 8 --sparse=0 --dry-run | --sparse
+2 | survey sim --ranks 8 --visits 0 --dry-run | --visits
+2 | survey sim --ranks 8 --latency-bytes x --dry-run | --latency-bytes
+2 | survey sim --ranks 8 --budget -1 --dry-run | --budget
+2 | survey verdict | Missing argument
+2 | survey verdict NOWHERE | NOWHERE
+2 | survey verdict RUN --to pigeon | --to
+2 | history | FOLDER
+2 | history NOWHERE | NOWHERE
+2 | history add OUT | Missing argument
+2 | import | KIND
+2 | import tarot CSV -o OUT | tarot
+2 | import csv NOWHERE -o OUT | NOWHERE
+2 | import csv CSV | -o
+2 | fit | Missing argument
+2 | fit NOWHERE | NOWHERE
+2 | fit RUN --model astrology | astrology
+2 | fit RUN --model , | --model
+2 | fit RUN --method guess | guess
+2 | fit RUN --statistic mode | mode
+2 | fit RUN --target other | other
+2 | fit MODEL | model
+2 | fit CSV | CSV
+2 | changes NOWHERE | NOWHERE
+2 | changes GOAL | GOAL
+2 | compare RUN --models astrology | astrology
+2 | compare RUN --models loggp --folds 1 | --folds
+2 | compare RUN --models loggp --folds 3 --hold-out size>1 | exclude each other
+2 | compare RUN --models loggp --hold-out size!8 | --hold-out
+2 | compare RUN --fail-on slower:5% | --fail-on
+2 | compare RUN RUN --fail-on worse:5% | slower:5%
+2 | compare RUN RUN --fail-on slower:5 | slower:5%
+2 | compare RUN RUN --models loggp | --models
+2 | compare RUN NOWHERE | NOWHERE
+2 | predict MODEL | OPERATION
+2 | predict MODEL dance --ranks 4 | dance
+2 | predict MODEL bcast --ranks 0 | --ranks
+2 | predict MODEL bcast | --ranks
+2 | predict MODEL bcast --ranks 4 --algorithm waltz | waltz
+2 | predict MODEL bcast --ranks 4 --bytes -1 | --bytes
+2 | predict NOWHERE bcast --ranks 4 | NOWHERE
+2 | predict RUN bcast --ranks 4 | run
+2 | schedule | it accepts barrier, bcast
+2 | schedule bcast | it accepts linear, binomial
+2 | schedule dance | dance
+2 | schedule bcast --algorithm binomial | --ranks
+2 | schedule bcast --algorithm binomial --ranks 4 | -o
+2 | schedule bcast --algorithm waltz --ranks 4 -o OUT | linear, binomial
+2 | schedule bcast --algorithm binomial --ranks 0 -o OUT | --ranks
+2 | schedule bcast --algorithm logp-optimal --ranks 4 --L -1 -o OUT | --L
+2 | simulate NOWHERE --model MODEL | NOWHERE
+2 | simulate GOAL | --model
+2 | simulate GOAL --L 1 --o 1 --g 1 | --G
+2 | simulate GOAL --model MODEL --L 1 | --model
+2 | simulate GOAL --model MODEL --noise gamma:2% | --noise
+2 | simulate RUN --model MODEL | RUN
+2 | tune MODEL --operation bcast --ranks 4 -o OUT | it accepts chiplog, openmpi
+2 | tune MODEL --operation dance --ranks 4 --for openmpi -o OUT | dance
+2 | tune MODEL --operation bcast --ranks 4 --for lam -o OUT | lam
+2 | tune lint NOWHERE --for openmpi | NOWHERE
+2 | check-tuning NOWHERE --for lam | lam
+2 | bench | it accepts barrier, bcast
+2 | bench dance | there is no operation 'dance'
+2 | bench barrier --launches 0 | --launches
+2 | bench barrier --samples x | integer
+2 | bench barrier --bytes 1furlong | --bytes
+2 | export MODEL -o OUT | it accepts
+2 | export MODEL --to stone -o OUT | stone
+2 | export NOWHERE --to csv -o OUT | NOWHERE
+2 | report | FILE
+2 | report NOWHERE -o OUT.html | NOWHERE
+2 | report RUN -o OUT.docx | .html
+2 | list | it accepts models
+2 | list colours | models
+2 | doctor --colour | --colour
+2 | probe build --mpi NOWHERE | --mpi
+2 | library build --mpi NOWHERE | --mpi
+"""
+TABLE = [tuple(map(str.strip, row.split("|"))) for row in INVOCATIONS.strip().splitlines()]
+
+
+@pytest.fixture(scope="module")
+def inputs(tmp_path_factory: pytest.TempPathFactory) -> Inputs:
+    return Inputs(tmp_path_factory.mktemp("inputs"))
+
+
+def test_there_are_a_hundred() -> None:
+    assert len(TABLE) >= 100
+
+
+@pytest.mark.parametrize(("code", "line", "words"), TABLE, ids=[line for _, line, _ in TABLE])
+def test_a_bad_invocation_ends_with_its_code_and_one_sentence(
+    code: str,
+    line: str,
+    words: str,
+    inputs: Inputs,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    files = {"RUN": inputs.run, "MODEL": inputs.model, "GOAL": inputs.goal, "CSV": inputs.csv}
+    assert main([str(files.get(word, word)) for word in line.split()]) == int(code)
+    shown = capsys.readouterr()
+    assert shown.err.startswith("chiplog: ")
+    assert len(shown.err.splitlines()) == 1, shown.err
+    assert str(files.get(words, words)) in shown.err
+    assert "Traceback" not in shown.err
+    assert not shown.out
+    assert not list(tmp_path.iterdir())

@@ -1,0 +1,88 @@
+"""What people read fits in 80 columns, and long sentences wrap at words."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import pytest
+from all_commands import commands
+
+from chiplog.cli import main
+from chiplog.cli.app import BELOW, COMMANDS, GROUPS
+from chiplog.cli.output import note
+from chiplog.measurement import doctor
+from chiplog.measurement.doctor import DoctorFact
+
+COLUMNS = 80
+HELPS = [(), *((name,) for name in (*COMMANDS, *GROUPS)), *BELOW, *commands()]
+LONG = "a sentence of many words that has no end in sight " * 5
+
+
+def fits(text: str) -> None:
+    assert text
+    assert max(map(len, text.splitlines())) <= COLUMNS, max(text.splitlines(), key=len)
+
+
+@pytest.mark.parametrize("words", sorted(set(HELPS)), ids=" ".join)
+def test_each_help_fits(words: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([*words, "--help"]) == 0
+    fits(capsys.readouterr().out)
+
+
+def test_no_summary_is_cut_off_in_the_list_of_commands(capsys: pytest.CaptureFixture[str]) -> None:
+    main(["--help"])
+    shown = capsys.readouterr().out
+    assert "..." not in shown.partition("Commands:")[2]
+    assert "Measure every two nodes of a machine, and say who is slow." in shown
+
+
+@pytest.mark.parametrize("words", BELOW, ids=" ".join)
+def test_a_command_below_another_is_named_where_it_lives(
+    words: tuple[str, str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    for asked in (["--help"], [words[0], "--help"]):
+        main(asked)
+        assert " ".join(words) in capsys.readouterr().out, asked
+
+
+@pytest.mark.parametrize("command", ["run", "measure", "survey"])
+def test_each_command_that_takes_a_target_explains_it(
+    command: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    main([command, "--help"])
+    said = " ".join(capsys.readouterr().out.split())
+    assert "transport[:options], e.g." in said and "chiplog list transports" in said
+
+
+def test_the_doctor_wraps_what_it_finds_below_itself(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    facts = (DoctorFact("clock", LONG), DoctorFact("huge pages", LONG, LONG))
+    monkeypatch.setattr(doctor, "examine", lambda: facts)
+    assert main(["doctor"]) == 0
+    shown = capsys.readouterr().out
+    fits(shown)
+    begins = [len(line) - len(line.lstrip()) for line in shown.splitlines()[1:4]]
+    assert begins == [14, 14, 14]
+
+
+def test_a_plan_wraps_its_patterns(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["measure", "sim", "--ranks", "8", "--pattern", "all", "--dry-run"]) == 0
+    fits(capsys.readouterr().out)
+
+
+@pytest.mark.parametrize(("is_terminal", "lines"), [(True, 4), (False, 1)])
+def test_a_message_wraps_on_a_terminal_and_is_one_line_for_programs(
+    is_terminal: bool,
+    lines: int,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: is_terminal)
+    note(LONG.strip())
+    said: Any = capsys.readouterr().err
+    assert len(said.splitlines()) == lines
+    assert " ".join(said.split()) == f"chiplog: {LONG.strip()}"
+    if is_terminal:
+        fits(said)
