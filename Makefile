@@ -26,12 +26,15 @@ RDMA_PACKAGES := qemu-system-x86 busybox-static kmod iproute2 ibverbs-providers 
 MPI_WHEELS := $(VENV)/mpi-wheels
 TEST_MPIS := $(abspath $(MPI_WHEELS)/mpich/bin/mpicxx):$(abspath $(MPI_WHEELS)/intel/bin/mpicxx)
 
+# What checks packages has dependencies of its own, so it has an environment of its own.
+PACKAGE_TOOLS := $(VENV)/package-tools
+
 export CMAKE_BUILD_PARALLEL_LEVEL ?= 2
 export PATH := $(abspath $(BIN)):$(PATH)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup report check test statistics native test-native test-python test-library test-rdma test-wheel wheel sdist site papers rooms man lint format examples sanitize fuzz bench clean
+.PHONY: help setup report check test statistics native test-native test-python test-library test-rdma test-wheel wheel sdist site packages papers rooms man lint format examples sanitize fuzz bench clean
 
 help:  ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -82,6 +85,9 @@ test-wheel: wheel $(STAMP)/test  ## Install the wheel into a clean environment a
 
 site: $(STAMP)/test  ## Build the site in build/site; any warning is an error
 	$(BIN)/python site/build.py $(BUILD)/site
+
+packages: $(if $(filter true,$(CI)),$(STAMP)/packages,$(STAMP)/test)  ## Check packaging/ and the workflows, each file by its tool, where it is here
+	@PATH=$(abspath $(PACKAGE_TOOLS)/bin):$(PATH) python packaging/check.py
 
 papers: $(STAMP)/test  ## Draw the figures of five papers into examples/papers (NODECOMM=FILE: published data)
 	$(BIN)/python examples/papers/build.py
@@ -156,6 +162,11 @@ $(STAMP)/mpi-wheels: $(STAMP)/venv
 
 $(STAMP)/prometheus: $(STAMP)/venv
 	@.ci/programs $(BIN) prometheus prometheus-node-exporter
+	@touch $@
+
+$(STAMP)/packages: $(STAMP)/venv
+	@.ci/venv $(PYTHON) $(PACKAGE_TOOLS)
+	.ci/extra packages | $(PACKAGE_TOOLS)/bin/python -m pip --quiet --disable-pip-version-check install --requirement /dev/stdin
 	@touch $@
 
 $(STAMP)/wheel: $(STAMP)/package

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How Spack builds chiplog from a checkout; see docs/how-to/install.md."""
+"""How Spack 1.0 or later builds chiplog from a checkout; see docs/how-to/install.md."""
+
+from spack_repo.builtin.build_systems.python import PythonPackage
 
 from spack.package import *
 
@@ -65,3 +67,12 @@ class Chiplog(PythonPackage):
     def patch(self):
         filter_file(r', "nlohmann-json>=3\.11"', "", "pyproject.toml")
         filter_file(r'^  "nlohmann-json>=3\.11",$', "", "pyproject.toml")
+
+    def test_simulated_network(self):
+        """chiplog measures what was put into a simulated network"""
+        chiplog = Executable(join_path(self.prefix.bin, "chiplog"))
+        figures = chiplog(
+            "measure", "sim:L=5us,o=1us,g=2us,G=0.5ns", "--pattern", "ping_pong", "--sizes", "1",
+            "--no-refine", "--fom", "-o", "run.jsonl", output=str.split,
+        )
+        assert "sim.ping_pong.1B.half_round_trip 7 us" in figures.splitlines()

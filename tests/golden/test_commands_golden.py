@@ -24,6 +24,7 @@ TABLE = "message_bytes,seconds\n" + "".join(
     f"{2**n},{2e-6 + 2**n * 1e-9 + (3e-6 if n > 12 else 0.0):.9g}\n" for n in range(20)
 )
 COMMANDS = {
+    "measure-fom": f"measure {NETWORK} --pattern ping_pong,flood --sizes 8,1KiB --seed 3 --fom -o fom.jsonl",
     "fit": "fit run.jsonl --model loggp --model hockney -o fitted.json",
     "fit-details": "fit run.jsonl --model loggp --details",
     "fit-json": "fit run.jsonl --model loggp --json out.json",

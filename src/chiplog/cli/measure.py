@@ -16,6 +16,8 @@ from chiplog.cli.output import note, say, write_json
 from chiplog.errors import UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from chiplog.measurement.measuring import MeasuredRun
     from chiplog.plan import PlanOptions
 
@@ -103,6 +105,9 @@ class RunOptions:
     dry_run: bool = option(
         False, "--dry-run", help="Show the plan and its predicted cost; touch no network."
     )
+    fom: bool = option(
+        False, "--fom", help="Print figures of merit instead of tables: lines `name value unit`."
+    )
     json_file: JsonOption = None
 
 
@@ -125,6 +130,9 @@ def measure(
     run: RunOptions,
 ) -> None:
     """Measure TARGET and write every raw sample to a run file."""
+    if run.fom and (run.dry_run or run.json_file == "-"):
+        other = "--dry-run" if run.dry_run else "--json -"
+        raise UsageError(f"--fom: does not go with {other}; leave one of them out.")
     options = _plan_options(target, grid, start.ranks, points)
     if run.dry_run:
         _show_plan(target, options, run.json_file)
@@ -190,17 +198,19 @@ def _measure(
         measured.require_precision()
     if run.json_file:
         write_json(run.json_file, measured.to_json())
-    else:
-        _show(measured, out, limits.stop)
+    if run.fom or not run.json_file:
+        _show(measured, out, limits.stop, _print_figures if run.fom else _print_tables)
 
 
-def _show(measured: MeasuredRun, out: Path, stop: float) -> None:
-    """Prints the tables, where there is time for them until `stop`, a time of `time.monotonic`."""
+def _show(
+    measured: MeasuredRun, out: Path, stop: float, print_results: Callable[[Path], None]
+) -> None:
+    """Prints the results, where there is time for them until `stop`, a time of `time.monotonic`."""
     from chiplog.measurement.time_budget import OutOfTime, deadline
 
     try:
         with deadline(stop if time.monotonic() + SHOWING_SECONDS <= stop else 0.0):
-            _print_tables(out)
+            print_results(out)
             note(measured.sentence())
     except OutOfTime:
         note(
@@ -208,6 +218,14 @@ def _show(measured: MeasuredRun, out: Path, stop: float) -> None:
         )
     quoted = shlex.quote(str(out))
     note(f"next: chiplog fit {quoted}, or chiplog report {quoted} -o report.html")
+
+
+def _print_figures(out: Path) -> None:
+    from chiplog.dataset.run_file import read_run
+    from chiplog.report.figures_of_merit import figures_of_merit
+
+    for figure in figures_of_merit(read_run(out)):
+        say(str(figure))
 
 
 def _print_tables(out: Path) -> None:

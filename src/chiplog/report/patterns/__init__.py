@@ -49,16 +49,33 @@ def pattern_tables(
     Each has at most `most_rows` rows, and one over two numbers at most `most_columns` columns of times. `beside` has
     further series of the run, which have no table here and which tables compare with.
     """
+    return tuple(
+        table
+        for run in pattern_runs(dataset, most_rows, most_columns, beside)
+        for table in _tables(run)
+    )
+
+
+def pattern_runs(
+    dataset: Dataset, most_rows: int, most_columns: int, beside: Dataset | None = None
+) -> list[PatternRun]:
+    """The measured times of each operation, posting and placement; parameters as of `pattern_tables`."""
     timed = _timed(dataset)
     parts = timed.apart(*PART)
     parts_beside = parts if beside is None else _timed(beside).apart(*PART)
     several = _several(list(parts))
-    most = (most_rows, most_columns)
-    return tuple(
-        table
+    return [
+        PatternRun(
+            MeasuredSeries(usable(with_receives(timed, part)).placed.dataset, STATISTIC, SEED),
+            _of(key, several),
+            most_rows,
+            most_columns,
+            timed.header,
+            part,
+            parts_beside[key],
+        )
         for key, part in parts.items()
-        for table in _of_part(timed, part, parts_beside[key], _of(key, several), most)
-    )
+    ]
 
 
 def _timed(dataset: Dataset) -> Dataset:
@@ -67,12 +84,7 @@ def _timed(dataset: Dataset) -> Dataset:
     )
 
 
-def _of_part(
-    whole: Dataset, part: Dataset, beside: Dataset, of: str, most: tuple[int, int]
-) -> tuple[Table, ...]:
-    usable_part = usable(with_receives(whole, part))
-    measured = MeasuredSeries(usable_part.placed.dataset, STATISTIC, SEED)
-    run = PatternRun(measured, of, *most, whole.header, part, beside)
+def _tables(run: PatternRun) -> tuple[Table, ...]:
     made = tuple(table for _, tables in TABLES for table in tables(run))
     return (*made, *other.tables(run, KNOWN))
 

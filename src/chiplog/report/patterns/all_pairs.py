@@ -7,7 +7,6 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from chiplog.dataset.series import Series
 from chiplog.report import format
 from chiplog.report.document import Inline, Table, line, number_columns
 from chiplog.report.header import items
@@ -22,11 +21,8 @@ Group = tuple[int, str, str]
 
 def tables(run: PatternRun) -> tuple[Table, ...]:
     """By size and class of pairs: how many, the quickest, the median and the slowest of their medians."""
-    rounds = [series for series in run.series if series.pattern == ALL_PAIRS and series.by_pair]
-    if not rounds:
-        return ()
-    hosts = [str(item) for item in items(run.header, "hosts")]
-    medians = _medians(rounds, hosts)
+    medians = pair_medians(run)
+    hosts = _hosts(run)
     directions = sorted({direction for _, direction, _ in medians}, reverse=True)
     return tuple(_table(run, direction, medians, hosts) for direction in directions)
 
@@ -76,8 +72,14 @@ def _row(size: int, name: str, pairs: Mapping[Pair, float], hosts: list[str]) ->
     )
 
 
-def _medians(rounds: list[Series], hosts: list[str]) -> dict[Group, dict[Pair, float]]:
+def _hosts(run: PatternRun) -> list[str]:
+    return [str(item) for item in items(run.header, "hosts")]
+
+
+def pair_medians(run: PatternRun) -> dict[Group, dict[Pair, float]]:
     """The median time of each pair in seconds, one way."""
+    hosts = _hosts(run)
+    rounds = [series for series in run.series if series.pattern == ALL_PAIRS]
     samples: dict[Group, dict[Pair, list[np.ndarray]]] = defaultdict(lambda: defaultdict(list))
     for series in rounds:
         share = 0.5 if series.direction == "round-trip" else 1.0

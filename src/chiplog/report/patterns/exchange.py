@@ -52,7 +52,7 @@ def _is_exchange(series: Series) -> bool:
 
 
 def _of_groups(run: PatternRun, groups: Groups, *, is_named: bool) -> tuple[Table, ...]:
-    times = _times(run, groups)
+    times = exchange_times(run, groups)
     where = f", {' to '.join(groups)}" if is_named and groups else ""
     pairs = {k for _, k in times}
     of_pairs, slowest = (" of k pairs", ", the slowest pair") if pairs != {1} else ("", "")
@@ -63,7 +63,7 @@ def _of_groups(run: PatternRun, groups: Groups, *, is_named: bool) -> tuple[Tabl
     return (table.rows(),)
 
 
-def _times(run: PatternRun, groups: Groups) -> BySizeAndPairs:
+def exchange_times(run: PatternRun, groups: Groups) -> BySizeAndPairs:
     """The time of an exchange, the slowest pair's."""
     numbers = {
         series.pairs for series in run.series if _is_exchange(series) and series.between == groups

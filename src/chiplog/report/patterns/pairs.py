@@ -26,10 +26,7 @@ MOST_COLUMNS = 4
 
 def tables(run: PatternRun) -> tuple[Table, ...]:
     """By size and k, of each two groups of ranks and each direction."""
-    points = tuple(series for series in run.part.series if is_pair_point(series))
-    if not points:
-        return ()
-    parts = replace(run.part, series=points).apart("between", "direction")
+    parts = pair_parts(run)
     several = len({between for between, _ in parts}) > 1
     return tuple(
         table
@@ -38,14 +35,23 @@ def tables(run: PatternRun) -> tuple[Table, ...]:
     )
 
 
-def _of_part(run: PatternRun, part: Dataset, direction: str, between: object) -> tuple[Table, ...]:
-    times = {
+def pair_parts(run: PatternRun) -> dict[tuple[object, ...], Dataset]:
+    """The series of k pairs by the two groups of ranks that they ran between, and by direction."""
+    points = tuple(series for series in run.part.series if is_pair_point(series))
+    return replace(run.part, series=points).apart("between", "direction")
+
+
+def pair_times(part: Dataset, statistic: str) -> dict[tuple[int, int], ShownValue]:
+    """The slowest pair's time one way by message size in bytes and k."""
+    return {
         (size, pairs): value
-        for pairs, quantity in half_round_trips(
-            MeasuredSeries(part, run.measured.statistic, 0)
-        ).items()
+        for pairs, quantity in half_round_trips(MeasuredSeries(part, statistic, 0)).items()
         for size, value in values(quantity).items()
     }
+
+
+def _of_part(run: PatternRun, part: Dataset, direction: str, between: object) -> tuple[Table, ...]:
+    times = pair_times(part, run.measured.statistic)
     groups = " to ".join(map(str, between)) if isinstance(between, tuple) else ""
     where = f", {groups}" if groups else ""
     time = (

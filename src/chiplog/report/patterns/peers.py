@@ -29,14 +29,7 @@ def one_to_many(run: PatternRun) -> tuple[Table, ...]:
     """RTT(p), and the time to post one of p sends, over the number of peers."""
     if not run.has(ONE_TO_MANY):
         return ()
-    totals: Found = {}
-    posts: Found = {}
-    for observed in observe_all(run.measured, "", ONE_TO_MANY):
-        for shown, over in ((totals, observed.round_trips), (posts, observed.overheads)):
-            if over.peers.size:
-                by_peers = replace(over.quantity, message_bytes=over.peers)
-                for p, value in values(by_peers).items():
-                    shown[observed.message_bytes, p] = value
+    totals, posts = one_to_many_times(run)
     convention = f"from the first send to the last of p answers; {run.intervals}"
     if len(totals) <= run.most_rows:
         return (_list(run, totals, posts, convention),)
@@ -59,6 +52,19 @@ def one_to_many(run: PatternRun) -> tuple[Table, ...]:
             )
         )
     return tuple(made)
+
+
+def one_to_many_times(run: PatternRun) -> tuple[Found, Found]:
+    """RTT(p), and the time to post one of p sends."""
+    totals: Found = {}
+    posts: Found = {}
+    for observed in observe_all(run.measured, "", ONE_TO_MANY):
+        for shown, over in ((totals, observed.round_trips), (posts, observed.overheads)):
+            if over.peers.size:
+                by_peers = replace(over.quantity, message_bytes=over.peers)
+                for p, value in values(by_peers).items():
+                    shown[observed.message_bytes, p] = value
+    return totals, posts
 
 
 def _list(run: PatternRun, totals: Found, posts: Found, convention: str) -> Table:
@@ -86,7 +92,7 @@ def barriers(run: PatternRun) -> tuple[Table, ...]:
     """The time of a whole n-way dissemination barrier over n, with its rounds."""
     if not run.has(BARRIER):
         return ()
-    times = _barrier_times(run)
+    times = barrier_times(run)
     ranks = number(run.header, "ranks")
     of = "all ranks" if ranks is None else f"{ranks:.0f} ranks"
     title = f"n-way dissemination barrier of {of}"
@@ -115,7 +121,8 @@ def barriers(run: PatternRun) -> tuple[Table, ...]:
     return (Table(run.caption(title, convention), heads, rows, notes),)
 
 
-def _barrier_times(run: PatternRun) -> Found:
+def barrier_times(run: PatternRun) -> Found:
+    """The time of a whole barrier over n."""
     times: Found = {}
     measured = run.measured
     for n in sorted({series.peers for series in run.series if series.pattern == BARRIER}):
