@@ -40,9 +40,9 @@ struct PairClasses {
 };
 
 struct Parameters {
-  Protocols protocols;        // of all pairs of ranks, unless `pairs` has classes
+  Protocols protocols;                          // of all pairs of ranks, unless `pairs` has classes
   std::vector<Protocols> protocols_of_traffic;  // in their place, of sends whose `traffic` is 1, 2, ...
-  std::uint64_t S_bytes = 0;  // a send of more bytes ends when its receive has been matched
+  std::uint64_t S_bytes = 0;                    // a send of more bytes ends when its receive has been matched
   PairClasses pairs;
   std::uint32_t free_messages = 1;             // LogfP's f: so many sends in a row needn't wait for g
   std::uint32_t ranks_per_node = 0;            // that share a rate; 0: none do
