@@ -15,7 +15,7 @@ def test_the_links_stay_with_the_last_run_that_has_a_result(tmp_path: Path) -> N
     good = run(RunRequest(("sim:L=1us,o=1us,g=2us,G=1ns",), tmp_path, sizes="1:1KiB"))
     before = (tmp_path / "report.html").resolve()
     assert good.files and before.exists()
-    bad = run(RunRequest(("nosuch",), tmp_path))
+    bad = run(RunRequest(("sim:nosuch=1",), tmp_path))
     assert bad.failures
     assert (tmp_path / "report.html").resolve() == before
     assert (tmp_path / "latest").resolve() == before.parent

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from chiplog.collectives.costs import Message, Seconds
+from chiplog.schedule.traffic import Traffic
 
 
 @dataclass(frozen=True)
@@ -45,8 +46,9 @@ class LogGOPSNetwork:
 
     protocols: tuple[LogGOPSProtocol, ...]
 
-    def message(self, message_bytes: int) -> Message:
-        """The costs under the protocol of that size."""
+    def message(self, message_bytes: int, traffic: Traffic = Traffic.ALONE) -> Message:
+        """The costs under the protocol of that size; both directions of a network are independent."""
+        del traffic
         chosen = self.protocols[0]
         for protocol in self.protocols[1:]:
             if protocol.first_bytes <= message_bytes:
