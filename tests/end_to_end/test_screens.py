@@ -115,15 +115,16 @@ def test_what_a_model_is_used_for_is_one_screen(
 ) -> None:
     model, schedule = tmp_path / "model.json", tmp_path / "ring.goal"
     assert chiplog("fit", runs[name], "-o", model).code == 0
-    predicted = chiplog("predict", model, "barrier", "--ranks", 1024)
+    # Beside other tests a real machine may be too busy to be predicted with.
+    predicted = chiplog("predict", model, "barrier", "--ranks", 1024, "--anyway")
     assert predicted.code == 0, predicted.stderr
     fits_a_screen(predicted.stdout)
-    which = ("--operation", "allreduce", "--ranks", "2:64", "--for", "openmpi")
+    which = ("--operation", "allreduce", "--ranks", "2:64", "--for", "openmpi", "--anyway")
     tuned = chiplog("tune", model, *which, "-o", tmp_path / "rules.conf")
     assert tuned.code == 0, tuned.stderr
     fits_a_screen(tuned.stdout)
     chiplog("schedule", "allreduce", "--algorithm", "ring", "--ranks", 64, "-o", schedule)
-    simulated = chiplog("simulate", schedule, "--model", model)
+    simulated = chiplog("simulate", schedule, "--model", model, "--anyway")
     fits_a_screen(simulated.stdout)
     assert simulated.stdout.startswith("makespan")
 
