@@ -122,10 +122,10 @@ def main() -> None:
     ways = [("half round trips alone", ("pingpong",), False)]
     ways += [(f"fits of {name}", kinds, True) for name, kinds in MEASUREMENTS.items()]
     for name, kinds, fitted in ways:
-        found = errors(folder, kinds, fitted=fitted)
+        error_of = errors(folder, kinds, fitted=fitted)
         for operation in ("nway", "ring"):
             of_cluster: dict[str, list[float]] = {}
-            for cell, error in found.items():
+            for cell, error in error_of.items():
                 if cell.operation == operation:
                     of_cluster.setdefault(cell.cluster, []).append(100 * abs(error))
             each = [f"{cluster} {np.median(values):.1f}" for cluster, values in of_cluster.items()]

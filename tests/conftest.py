@@ -46,9 +46,9 @@ def pytest_terminal_summary(
         return
     reports = itertools.chain.from_iterable(terminalreporter.stats.values())
     seconds: Counter[str] = Counter()
-    for one in reports:
-        if isinstance(one, pytest.TestReport):
-            seconds[one.nodeid.partition("::")[0]] += one.duration  # type: ignore[assignment]
+    for report in reports:
+        if isinstance(report, pytest.TestReport):
+            seconds[report.nodeid.partition("::")[0]] += report.duration  # type: ignore[assignment]
     terminalreporter.section(f"slowest {most} files")
     for file, took in seconds.most_common(most):
         terminalreporter.write_line(f"{took:.1f} s {file}")

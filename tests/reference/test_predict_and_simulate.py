@@ -109,8 +109,8 @@ def fit_with_exchanges(phi: float | None) -> Fit:
             for series in alone
         ]
         run = replace(run, series=(*run.series, *exchanges))
-    (found,) = fit(run, ["loggp"])
-    return found
+    (fitted,) = fit(run, ["loggp"])
+    return fitted
 
 
 @pytest.mark.parametrize(
