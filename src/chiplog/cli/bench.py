@@ -35,6 +35,12 @@ class AmountOptions:
     """How much is measured."""
 
     message_bytes: BytesOption = 8
+    datatype: str = option(
+        "byte",
+        "--type",
+        metavar="TYPE",
+        help="byte, int or double, of which MPI's choices may depend.",
+    )
     launches: int = option(5, help="How often the ranks are started.")
     samples: int = option(200, help="Of each mode in each launch.")
     calls: int = option(100, help="In a row, for a sample of round time.")

@@ -19,7 +19,8 @@ MEANINGS = {
 def print_bench(bench: Bench) -> None:
     """The verdict, and a row a mode and variant; the mode to believe is marked."""
     _print_verdict(bench)
-    about = (f"{bench.ranks} ranks", format.exact_bytes(bench.bytes), f"{bench.launches} launches")
+    size = f"{format.exact_bytes(bench.bytes)} of {bench.datatype}s"
+    about = (f"{bench.ranks} ranks", size, f"{bench.launches} launches")
     say(wrapped(f"{bench.operation}, {', '.join(about)}, {bench.mpi}"))
     table = Table(box=None, pad_edge=False)
     for title in ("mode", "by", "median", "95 % interval", "samples", "late"):

@@ -25,7 +25,9 @@ def print_measured(measured: MeasuredTuning, operation: str, *, details: bool = 
     """At most MOST_ROWS sizes without `details`, those that leave the default first."""
     summary = measured.summary
     ranks = ", ".join(str(count) for count in measured.raced.options.ranks)
-    say(f"{operation}, {measured.mpi}, {ranks} ranks: {_answer(measured)}")
+    types = " and ".join(measured.raced.options.datatypes)
+    of_types = f", {types}" if operation != "barrier" else ""
+    say(f"{operation}, {measured.mpi}, {ranks} ranks{of_types}: {_answer(measured)}")
     cells = [verdict for verdict in measured.verdicts if details or not verdict.is_held_out]
     shown = cells if details or len(cells) <= MOST_ROWS else _most_important(cells)
     Screen(width=WIDTH).print(_table(shown))

@@ -75,6 +75,12 @@ class RacingOptions:
         "--commutative",
         help="With --measure: your programs reduce with commutative operations only.",
     )
+    datatypes: str = option(
+        "double,int,byte",
+        "--type",
+        metavar="TYPES",
+        help="With --measure: what your programs send; rules are faster for each.",
+    )
     samples: Path | None = option(
         metavar="FILE",
         help="With --measure: all raw samples; by default FILE of -o and .samples.jsonl.",
@@ -165,6 +171,7 @@ def _measure(
 
 
 def _asked_race(asked: AskedTuning, race: RacingOptions) -> Asked:
+    from chiplog.benchmarking.datatypes import parse_datatypes
     from chiplog.plan.sizes import parse_sizes
     from chiplog.tune.measured.tuning import DEFAULT_SIZES, Asked, parse_ranks
 
@@ -181,6 +188,7 @@ def _asked_race(asked: AskedTuning, race: RacingOptions) -> Asked:
         budget_seconds=race.budget,
         seed=race.seed,
         commutative=race.commutative,
+        datatypes=parse_datatypes(race.datatypes),
         model_file=asked.model_file,
         model=asked.model,
         target=asked.target,

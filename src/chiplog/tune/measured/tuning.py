@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from chiplog.benchmarking.datatypes import BYTE, DATATYPE_BYTES, whole_datatypes
 from chiplog.collectives.algorithm import Task
 from chiplog.counts import MOST_RANKS, seed_within, within
 from chiplog.errors import RunFailed, UsageError
@@ -62,6 +63,7 @@ class Asked:
     budget_seconds: float = 600.0
     seed: int = 1
     commutative: bool = False
+    datatypes: tuple[str, ...] = tuple(DATATYPE_BYTES)
     model_file: Path | None = None
     model: str | None = None
     target: str | None = None
@@ -117,6 +119,7 @@ def measure(asked: Asked, samples_file: Path, tell: Callable[[str], None]) -> Me
         asked.budget_seconds,
         asked.seed,
         Effort(commutative=asked.commutative or asked.program == WITH_PREDEFINED_ONLY),
+        (BYTE,) if asked.operation == "barrier" else asked.datatypes,
     )
     about = About(
         asked.operation, asked.program, str(mpi), mpi.version, field.candidates, world.hosts
@@ -171,6 +174,8 @@ def _check(asked: Asked) -> None:
         raise UsageError(f"--budget {asked.budget_seconds:g}: it accepts more than 0 seconds.")
     if not asked.sizes or asked.sizes[0] < 1:
         raise UsageError("--sizes: --measure accepts sizes of 1 byte and more.")
+    for size in asked.sizes if asked.operation != "barrier" else ():
+        whole_datatypes(asked.datatypes, size)
 
 
 def _communicators(asked: Asked, world: int) -> tuple[int, ...]:
@@ -202,9 +207,7 @@ def _predicted(
     tasks = [Task(ranks, size) for ranks in options.ranks for size in options.sizes]
     seconds = predicted_seconds(fits, asked.operation, names, tasks)
     return {
-        (Cell(asked.operation, ranks, size), candidate.name): seconds[
-            candidate.our_name, ranks, size
-        ]
+        (options.cell(ranks, size), candidate.name): seconds[candidate.our_name, ranks, size]
         for candidate in candidates
         for ranks in options.ranks
         for size in options.sizes
