@@ -6,12 +6,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from chiplog.benchmarking.datatypes import BYTE, find_datatype, whole_datatypes
 from chiplog.benchmarking.launched import VERBOSE, Launched, read_launch, write_samples
 from chiplog.benchmarking.result import Bench, summarise
 from chiplog.counts import MOST_RANKS, seed_within, within
 from chiplog.errors import RunFailed, UsageError
 from chiplog.input_file import read_text
+from chiplog.measurement.datatypes import BYTE, find_datatype, whole_datatypes
 from chiplog.measurement.launchers import SimulatedPlatform, launch_command
 from chiplog.measurement.library import AT_ONCE, find_library
 from chiplog.measurement.mpi_at_hand import find_mpi, launcher_words

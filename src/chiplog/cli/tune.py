@@ -171,7 +171,7 @@ def _measure(
 
 
 def _asked_race(asked: AskedTuning, race: RacingOptions) -> Asked:
-    from chiplog.benchmarking.datatypes import parse_datatypes
+    from chiplog.measurement.datatypes import parse_datatypes
     from chiplog.plan.sizes import parse_sizes
     from chiplog.tune.measured.tuning import DEFAULT_SIZES, Asked, parse_ranks
 

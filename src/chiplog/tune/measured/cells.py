@@ -9,7 +9,7 @@ from itertools import groupby, pairwise
 
 import numpy as np
 
-from chiplog.benchmarking.datatypes import BYTE, DATATYPE_BYTES
+from chiplog.measurement.datatypes import BYTE, DATATYPE_BYTES
 from chiplog.tune.measured.candidate import DEFAULT_NAME, Candidate
 from chiplog.tune.measured.launch import CandidateSamples, Cell
 from chiplog.tune.measured.statistics import log_ratio

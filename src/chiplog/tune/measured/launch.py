@@ -9,7 +9,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from chiplog.benchmarking.datatypes import BYTE
+from chiplog.measurement.datatypes import BYTE
 from chiplog.tune.measured.candidate import Candidate
 
 Key = tuple[int, str]

@@ -19,8 +19,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from chiplog.benchmarking.datatypes import DATATYPE_BYTES
 from chiplog.errors import RunFailed
+from chiplog.measurement.datatypes import DATATYPE_BYTES
 from chiplog.tune.measured.candidate import DEFAULT, DEFAULT_NAME, Candidate
 from chiplog.tune.measured.cells import (
     CellState,

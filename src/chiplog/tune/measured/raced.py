@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from chiplog.benchmarking.datatypes import BYTE, whole_datatypes
+from chiplog.measurement.datatypes import BYTE, whole_datatypes
 from chiplog.tune.measured.candidate import DEFAULT_NAME, Candidate
 from chiplog.tune.measured.cells import CellState, Run
 from chiplog.tune.measured.launch import Cell, Effort, RaceEntry, Result

@@ -12,11 +12,11 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from chiplog import __version__
-from chiplog.benchmarking.datatypes import BYTE, DATATYPE_BYTES
 from chiplog.dataset.lines import Where, decode_line, encode_line
 from chiplog.errors import CorruptFile, RunFailed
 from chiplog.file_lock import open_locked
 from chiplog.input_file import MOST_DATA_BYTES, open_input, read_bounded
+from chiplog.measurement.datatypes import BYTE, DATATYPE_BYTES
 from chiplog.output_file import failed, synchronise
 from chiplog.tune.choice import Native
 from chiplog.tune.measured.candidate import DEFAULT, Candidate

@@ -7,12 +7,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from chiplog.benchmarking.datatypes import BYTE, DATATYPE_BYTES, whole_datatypes
 from chiplog.collectives.algorithm import Task
 from chiplog.counts import MOST_RANKS, seed_within, within
 from chiplog.errors import RunFailed, UsageError
 from chiplog.fitting.model_file import read_model
 from chiplog.fitting.origin import of_target
+from chiplog.measurement.datatypes import BYTE, DATATYPE_BYTES, whole_datatypes
 from chiplog.measurement.mpi_at_hand import find_mpi, launcher_words
 from chiplog.measurement.mpis import Mpi
 from chiplog.measurement.programs import RACE, build_program
