@@ -176,6 +176,11 @@ def test_anchors_correct_the_algorithms_that_they_measured(tmp_path: Path) -> No
     assert "time: from a common start until the last rank is done" in finished.stdout
     said = " ".join(finished.stdout.split())
     assert "dissemination: corrected times 1.85 [1.50, 2.28] by 2 anchors; left out" in said
+    assert finished.stderr == ""
+    unnamed = anchor_file(tmp_path, "barrier,,4,1,2e-5")
+    finished = chiplog(*asked[:-1], unnamed, "--algorithm", "dissemination")
+    assert "does not name its algorithm: taken as dissemination." in finished.stderr
+    assert "One anchor does not tell how far that holds" in " ".join(finished.stdout.split())
     assert max(map(len, finished.stdout.splitlines())) <= 80
 
 

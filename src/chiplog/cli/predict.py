@@ -104,6 +104,7 @@ def predict(
     from chiplog.cli.prediction_table import print_predictions
 
     print_predictions(rows)
+    _tell_unnamed(anchors, operation, task.algorithm)
     if takes_messages_alone(fits, rows):
         note(
             "no exchange was measured, so messages that cross others count as if alone: "
@@ -129,6 +130,17 @@ def _anchors(paths: Sequence[Path]) -> tuple[Anchor, ...]:
     from chiplog.jobs.anchor_files import read_anchors
 
     return read_anchors(paths)
+
+
+def _tell_unnamed(anchors: Sequence[Anchor], operation: str, algorithm: str | None) -> None:
+    """Say which files are taken to be of the asked algorithm, since they name none."""
+    sources = [
+        anchor.source
+        for anchor in anchors
+        if anchor.algorithm is None and anchor.operation == operation
+    ]
+    for source in dict.fromkeys(sources):
+        note(f"{source} does not name its algorithm: taken as {algorithm}.")
 
 
 def _write_report(ask: Callable[[Task], tuple[Prediction, ...]], asked: Task, path: Path) -> None:

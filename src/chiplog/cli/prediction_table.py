@@ -48,23 +48,23 @@ def correction_text(correction: Correction) -> str:
     """What anchors made of a model's time, and how well they predict each other."""
     uncorrected = format.percent(correction.uncorrected_error)
     by = f"by {correction.anchors} anchor{'s' if correction.anchors > 1 else ''}"
-    of_size = "" if correction.is_of_asked_size else " of other sizes"
+    by += "" if correction.is_of_asked_size else " of other sizes"
     if correction.left_out_error is None:
         judged = (
             f"missed by {uncorrected} without correction. One anchor does not tell how far that holds, "
             "so the interval is as wide as the correction"
         )
+    elif correction.kind is CorrectionKind.NONE:
+        return f"not corrected {by}, which are missed by {uncorrected} (median): no correction meets them better."
     else:
         left_out = format.percent(correction.left_out_error)
         judged = f"left out, an anchor is missed by {left_out}, without correction by {uncorrected} (medians)"
-    return f"{_numbers_text(correction)} {by}{of_size}; {judged}."
+    return f"corrected {_numbers_text(correction)} {by}; {judged}."
 
 
 def _numbers_text(correction: Correction) -> str:
     """The numbers of a correction with their intervals."""
     factor, offset = correction.factor, correction.offset_seconds_per_round
-    if correction.kind is CorrectionKind.NONE:
-        return "not corrected"
     parts = []
     if correction.kind is not CorrectionKind.OFFSET:
         times = format.with_interval(factor.value, factor.low, factor.high, "")
@@ -72,7 +72,7 @@ def _numbers_text(correction: Correction) -> str:
     if offset.value > 0.0 or correction.kind is CorrectionKind.OFFSET:
         plus = format.with_interval(offset.value, offset.low, offset.high, "s")
         parts.append(f"plus {plus} a round")
-    return "corrected " + " ".join(parts)
+    return " ".join(parts)
 
 
 def _aligned(rows: Sequence[Sequence[str]]) -> str:
