@@ -5,7 +5,8 @@
 FOLDER/cloud holds ping-pongs, exchanges and trains of three clusters, and collectives that were measured there on
 other days. Printed are medians of |error| over the collectives: of fits to each kind of measurement, and of what
 measured half round trips alone give, interpolated between sizes and times the number of rounds. Then, of 8 to 32 ranks,
-what becomes of them where the collective of 4 ranks, the same size and the same job is an anchor: with --cells each.
+what becomes of them where the collective of 4 ranks, the same size and the same job is an anchor (with --cells, each):
+of messages as if alone, as `chiplog predict --anchor` does it, or with measured exchanges followed.
 """
 
 from __future__ import annotations
@@ -27,7 +28,8 @@ from chiplog.dataset.importers import import_file
 from chiplog.dataset.run_file import read_run
 from chiplog.dataset.series import Dataset
 from chiplog.fitting.fit import fit
-from chiplog.jobs.simulated_model import parameters_to_simulate
+from chiplog.jobs.simulated_model import FittedParameters, parameters_to_simulate
+from chiplog.prediction.anchors import without_exchanges
 from chiplog.prediction.correction import AnchorTable, choose_correction, correction_line
 from chiplog.prediction.model_error import model_error
 from chiplog.schedule.arrays import Schedule
@@ -124,6 +126,15 @@ def half_round_trips(dataset: Dataset) -> Callable[[int], float]:
 
 
 @dataclass(frozen=True)
+class Way:
+    """How collectives are predicted: by which kinds of measurements, and by fits or by half round trips alone."""
+
+    name: str
+    kinds: tuple[str, ...]
+    is_fitted: bool = True
+
+
+@dataclass(frozen=True)
 class ClusterModel:
     """What measurements of a cluster say of its collectives."""
 
@@ -133,23 +144,27 @@ class ClusterModel:
 
 
 @cache
-def model_of(folder: Path, cluster: str, kinds: Sequence[str], *, fitted: bool) -> ClusterModel:
+def model_of(
+    folder: Path, cluster: str, way: Way, *, follows_exchanges: bool = True
+) -> ClusterModel:
     """By fits, or by half round trips alone."""
-    dataset = imported(folder, cluster, kinds)
-    if not fitted:
+    dataset = imported(folder, cluster, way.kinds)
+    if not way.is_fitted:
         seconds = half_round_trips(dataset)
         return ClusterModel(lambda cell: cell.rounds * seconds(cell.message_bytes), lambda _: 0.0)
     parameters = parameters_to_simulate(fit(dataset), anyway=True)
+    if not follows_exchanges:
+        parameters = FittedParameters(without_exchanges(parameters.fit))
     return ClusterModel(
         lambda cell: parameters.simulate(cell.schedule()).simulation.makespan_ps * PICOSECOND,
         lambda cell: model_error(parameters.fit, {cell.message_bytes}),
     )
 
 
-def errors(folder: Path, kinds: Sequence[str], *, fitted: bool) -> dict[Cell, float]:
+def errors(folder: Path, way: Way) -> dict[Cell, float]:
     """Relative error of each collective."""
     return {
-        cell: model_of(folder, cell.cluster, kinds, fitted=fitted).seconds(cell) / cell.seconds - 1
+        cell: model_of(folder, cell.cluster, way).seconds(cell) / cell.seconds - 1
         for cell in cells(folder)
     }
 
@@ -164,7 +179,7 @@ class AnchoredError:
 
 
 def anchored_errors(
-    folder: Path, kinds: Sequence[str], *, fitted: bool
+    folder: Path, way: Way, *, follows_exchanges: bool
 ) -> dict[Cell, AnchoredError]:
     """Of each collective of more than 4 ranks, whose job has one of 4 ranks and the same size."""
     every = list(cells(folder))
@@ -174,7 +189,7 @@ def anchored_errors(
         anchor = anchors.get(_job(cell))
         if cell.ranks == ANCHOR_RANKS or anchor is None:
             continue
-        model = model_of(folder, cell.cluster, kinds, fitted=fitted)
+        model = model_of(folder, cell.cluster, way, follows_exchanges=follows_exchanges)
         table = AnchorTable(
             measured=np.array([anchor.seconds]),
             predicted=np.array([model.seconds(anchor)]),
@@ -234,13 +249,16 @@ def print_anchored(name: str, error_of: Mapping[Cell, AnchoredError], *, each: b
 def main() -> None:
     """Print medians of |error|, by operation and cluster."""
     folder = Path(os.environ["CHIPLOG_DATA"]) / "cloud"
-    ways = [("half round trips alone", ("pingpong",), False)]
-    ways += [(f"fits of {name}", kinds, True) for name, kinds in MEASUREMENTS.items()]
-    for name, kinds, fitted in ways:
-        print_medians(name, errors(folder, kinds, fitted=fitted))
-    for name, kinds, fitted in ways:
-        error_of = anchored_errors(folder, kinds, fitted=fitted)
-        print_anchored(name, error_of, each=fitted and "--cells" in sys.argv)
+    ways = [Way("half round trips alone", ("pingpong",), is_fitted=False)]
+    ways += [Way(f"fits of {name}", kinds) for name, kinds in MEASUREMENTS.items()]
+    for way in ways:
+        print_medians(way.name, errors(folder, way))
+    for way in ways:
+        for follows_exchanges in (True, False) if "exchange" in way.kinds else (False,):
+            error_of = anchored_errors(folder, way, follows_exchanges=follows_exchanges)
+            followed = ", followed" if follows_exchanges else ""
+            each = way.is_fitted and "--cells" in sys.argv
+            print_anchored(f"{way.name}{followed}", error_of, each=each)
 
 
 if __name__ == "__main__":

@@ -5,13 +5,15 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from prediction import fit_of
 
 from chiplog.collectives.algorithm import Task
 from chiplog.collectives.registry import load
 from chiplog.errors import UsageError
-from chiplog.fitting.result import Fit
+from chiplog.fitting.regimes.partition import EXCHANGE, HALF
+from chiplog.fitting.result import Curve, Fit
 from chiplog.prediction.anchors import MOST_ANCHORS, Anchor, rounds_of
 from chiplog.prediction.convention import TimeConvention
 from chiplog.prediction.correction import CorrectionKind
@@ -128,6 +130,29 @@ def test_what_the_data_leave_unknown_of_all_messages_alike_cancels() -> None:
     row = corrected(anchors((1.2, 0.0), (4, MIB), (8, MIB)), 64, MIB, unsure)
     assert alone.high / alone.low > 1.5
     assert row.high / row.low < 1.1
+
+
+def test_what_crossing_costs_is_the_anchors_to_tell() -> None:
+    """Exchanges were measured that take 1.2 to 1.6 times a message alone; the anchor says 1.4 for its ring."""
+    sizes = np.array([1, 4096, MIB, 4 * MIB])
+    half = 5.5e-6 + 6e-9 * (sizes - 1)
+    curves = [
+        Curve(quantity, sizes, seconds, seconds, seconds, seconds)
+        for quantity, seconds in (
+            (HALF, half),
+            (EXCHANGE, half * np.array([1.6, 1.5, 1.3, 1.2])),
+        )
+    ]
+    alone, crossed = (
+        fit_of("loggp", VALUES, last_bytes=4 * MIB, curves=c) for c in (curves[:1], curves)
+    )
+    few, many = (
+        predict([alone], "allreduce", Task(ranks, 4 * MIB), algorithm="ring")[0].seconds
+        for ranks in (4, 32)
+    )
+    anchor = Anchor("allreduce", 4, 4 * MIB, 1.4 * few, "here.csv", "ring")
+    row = predict([crossed], "allreduce", Task(32, 4 * MIB), anchors=[anchor])[0]
+    assert row.seconds == pytest.approx(1.4 * many, rel=1e-6)
 
 
 def test_an_anchors_own_interval_is_in_the_answer() -> None:

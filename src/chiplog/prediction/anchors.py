@@ -3,6 +3,9 @@
 An anchor corrects the algorithm that it measured. Those of the asked size decide alone where there are some: an anchor
 tells most of the regime that it was measured in. Parameters that the data leave unknown are the same in the prediction
 of the anchor and in that of what is asked, so they mostly cancel.
+
+What messages that cross others take beyond those alone is in the anchor, so measured exchanges are passed over: their
+ratio to a message alone varies with the size, that of measured rings does not (benchmarks/clusters.py).
 """
 
 from __future__ import annotations
@@ -18,6 +21,8 @@ from chiplog.collectives.costs import Message, Seconds
 from chiplog.errors import UsageError
 from chiplog.fitting.predictions.known import Array
 from chiplog.fitting.predictions.span import AnswerSpan
+from chiplog.fitting.regimes.partition import EXCHANGE
+from chiplog.fitting.result import Fit
 from chiplog.prediction.answer import Answer, answer, sizes_of
 from chiplog.prediction.convention import TimeConvention
 from chiplog.prediction.correction import (
@@ -112,6 +117,11 @@ def _listed(names: Iterable[str]) -> str:
     return ", ".join(once[:3]) + (" and others" if len(once) > 3 else "")
 
 
+def without_exchanges(fit: Fit) -> Fit:
+    """The fit of messages alone."""
+    return replace(fit, curves=tuple(curve for curve in fit.curves if curve.quantity != EXCHANGE))
+
+
 @dataclass(frozen=True)
 class CorrectedTime:
     """The time of an algorithm as anchors correct it."""
@@ -150,22 +160,11 @@ def corrected_time(
         line = correction_line(choice.kind, of_anchors, task.message_bytes)
         return line.seconds(predicted, rounds)
 
-    error = model_error_left(speaker, asked, questions)
+    error = model_error(speaker.fit, sizes_of(speaker, *asked))
     wide = with_model_error(space.span(corrected), math.hypot(error, choice.width))
     uncorrected = float(times.evaluate(middle, False)[0, 0])
     correction = correction_of(choice, table, task.message_bytes, uncorrected)
     return CorrectedTime(wide, times.method, correction)
-
-
-def model_error_left(speaker: Speaker, asked: Asked, anchors: Sequence[Asked]) -> float:
-    """The model's error, as a logarithm, that anchors left out don't show: of messages of sizes that none of them has.
-
-    One anchor alone shows nothing of it.
-    """
-    sizes = sizes_of(speaker, *asked)
-    if len(anchors) > 1:
-        sizes = sizes - {size for question in anchors for size in sizes_of(speaker, *question)}
-    return model_error(speaker.fit, sizes) if sizes else 0.0
 
 
 def _check(algorithm: Algorithm, anchors: Sequence[Anchor]) -> None:

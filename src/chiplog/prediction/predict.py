@@ -22,7 +22,13 @@ from chiplog.models.protocol import Model
 from chiplog.models.registry import load_model, models_by_precedence
 from chiplog.plugins import load_reference
 from chiplog.prediction import to_many
-from chiplog.prediction.anchors import OPTION, Anchor, anchors_by_algorithm, corrected_time
+from chiplog.prediction.anchors import (
+    OPTION,
+    Anchor,
+    anchors_by_algorithm,
+    corrected_time,
+    without_exchanges,
+)
 from chiplog.prediction.answer import answer, sizes_of
 from chiplog.prediction.convention import TimeConvention
 from chiplog.prediction.model_error import model_error, with_model_error
@@ -73,6 +79,7 @@ def predict(
     if anchors:
         measured = anchors_by_algorithm(anchors, operation, algorithm, peers)
         wanted = [load(operation, name) for name in measured]
+        fits = [without_exchanges(fit) for fit in fits]
     within("--per-node", per_node, 1, MOST_RANKS)
     speaker = speaker_for(fits, wanted, task, per_node=per_node, model=model, anyway=anyway)
     asked = _asked(speaker, [a for a in wanted if algorithm or a.accepts(task)], task, peers)
@@ -113,10 +120,14 @@ def _asked(
 
 
 def takes_messages_alone(fits: Sequence[Fit], rows: Sequence[Prediction]) -> bool:
-    """Whether messages of some bytes cross others in one of the rows, and no exchange was measured for the fit."""
+    """Whether messages of some bytes cross others in one of the rows, and no exchange was measured for the fit.
+
+    Anchors say what crossing takes.
+    """
     fit = next(fit for fit in fits if fit.model == rows[0].model)
     if (
         rows[0].bytes <= 1
+        or rows[0].correction is not None
         or curve_of(fit, EXCHANGE)
         or not is_of_logp_family(load_model(fit.model))
     ):
