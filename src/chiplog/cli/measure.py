@@ -13,6 +13,7 @@ import typer
 
 from chiplog.cli.options import JsonOption, MpiOption, RendezvousOption, TimeLimitOption, option
 from chiplog.cli.output import note, say, write_json
+from chiplog.counts import counted
 from chiplog.errors import UsageError
 
 if TYPE_CHECKING:
@@ -214,7 +215,7 @@ def _show(
             note(measured.sentence())
     except OutOfTime:
         note(
-            f"{measured.records} records, kept in {out}; the budget was over before they could be shown."
+            f"{counted(measured.records, 'record')}, kept in {out}; the budget was over before they could be shown."
         )
     quoted = shlex.quote(str(out))
     note(f"next: chiplog fit {quoted}, or chiplog report {quoted} -o report.html")

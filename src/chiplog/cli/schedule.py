@@ -9,6 +9,7 @@ import typer
 
 from chiplog.cli.options import BytesOption, DimensionsOption, SegmentOption, option
 from chiplog.cli.output import note
+from chiplog.counts import counted
 from chiplog.errors import UsageError
 
 if TYPE_CHECKING:
@@ -65,7 +66,9 @@ def schedule(
     made = load(operation, algorithm).schedule(task)
     write_goal(made, out)
     if not is_standard_output(out):
-        note(f"{made.operations.size} operations of {ranks} ranks are in {out}.")
+        note(
+            f"{counted(made.operations.size, 'operation')} of {counted(ranks, 'rank')} written to {out}."
+        )
 
 
 def _tree_costs(costs: CostOptions, message_bytes: int) -> TreeCosts:
