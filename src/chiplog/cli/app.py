@@ -60,6 +60,7 @@ class BelowCommand:
 OPTIONAL_NUMBERS = {("survey", "--sparse"): "10"}
 """Options of commands whose number may be left out, and what it is then."""
 HELP = ("-h", "--help")
+MORE_HELP = "All of one command: chiplog help COMMAND, or chiplog COMMAND --help."
 
 
 def with_numbers(words: Sequence[str]) -> list[str]:
@@ -90,7 +91,7 @@ def app_for(words: Sequence[str]) -> typer.Typer:
         pretty_exceptions_enable=False,
         add_completion=False,
         context_settings={"help_option_names": list(HELP)},
-        epilog=_below_text() if words[:1] and words[0] in HELP else None,
+        epilog=f"{_below_text()}\n\n{MORE_HELP}" if words[:1] and words[0] in HELP else None,
     )
     app.callback()(chiplog)
     below = BELOW.get((words[0], words[1])) if len(words) > 1 else None

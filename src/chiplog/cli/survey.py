@@ -11,6 +11,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from chiplog.cli.options import (
+    COMMAND,
+    RANKS,
+    SECONDS,
     JsonOption,
     MpiOption,
     RendezvousOption,
@@ -32,9 +35,11 @@ if TYPE_CHECKING:
 class NodeOptions:
     """What starts the ranks, and how many."""
 
-    launcher: str | None = option(help='Starts the ranks, one on each node, e.g. "srun -N 32".')
+    launcher: str | None = option(
+        metavar=COMMAND, help='Starts the ranks, one on each node, e.g. "srun -N 32".'
+    )
     ranks: int | None = option(
-        metavar="N", help="Ranks to start; by default as many as the launcher says."
+        metavar=RANKS, help="Ranks to start; by default as many as the launcher says."
     )
 
 
@@ -65,7 +70,7 @@ class MeetingOptions:
     rendezvous: RendezvousOption = None
     time_limit: TimeLimitOption = 30.0
     budget: float | None = option(
-        metavar="SECONDS", help="Measure for at most this long; the rest is left to --resume."
+        metavar=SECONDS, help="Measure for at most this long; the rest is left to --resume."
     )
 
 

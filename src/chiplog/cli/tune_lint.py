@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from chiplog.cli.options import FoundMpiOption, JsonOption, option
+from chiplog.cli.options import COMMAND, FoundMpiOption, JsonOption, option
 from chiplog.cli.output import say, wrapped, write_json
 from chiplog.counts import counted
 
@@ -29,7 +29,8 @@ class AskedMpiOptions:
     """The MPI that is asked, and what starts its ranks."""
 
     launcher: str | None = option(
-        help='Starts the ranks of the calls that prove rules, e.g. "mpirun -n 16".'
+        metavar=COMMAND,
+        help='Starts the ranks of the calls that prove rules, e.g. "mpirun -n 16".',
     )
     mpi: FoundMpiOption = None
     version: str | None = option(metavar="V", help="The release, also where it is not here.")
