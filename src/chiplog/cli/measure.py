@@ -47,7 +47,7 @@ class GridOptions:
     sizes: str = option(
         "1:1MiB",
         metavar=SIZES,
-        help="A range, with N points an octave, or a list: 1:4MiB, 1:4MiB:4, or 0,8,1KiB.",
+        help="A range, 1:4MiB, or 1:4MiB:4 with 4 points an octave, or a list: 0,8,1KiB.",
     )
 
 
