@@ -138,10 +138,27 @@ def _show_version(asked: bool) -> None:
         raise typer.Exit
 
 
+def _print_configuration(asked: bool) -> None:
+    if asked:
+        from chiplog.cli.configured import configuration_lines
+
+        print("\n".join(configuration_lines()).rstrip())
+        raise typer.Exit
+
+
 def chiplog(
     version: Annotated[
         bool,
         typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version."),
+    ] = False,
+    print_config: Annotated[
+        bool,
+        typer.Option(
+            "--print-config",
+            callback=_print_configuration,
+            is_eager=True,
+            help="Show the defaults in force, with the file that each comes from.",
+        ),
     ] = False,
 ) -> None:
     """Measure how a machine really communicates, fit the LogP family of models, show how far each is off."""

@@ -11,6 +11,7 @@ from typing import Annotated, Any, Protocol, TypeVar
 
 import typer
 
+from chiplog.cli.configured import with_defaults
 from chiplog.cli.output import COLUMNS, wrapped
 from chiplog.errors import UsageError
 from chiplog.outside import as_float, as_integer
@@ -69,7 +70,7 @@ TimeLimitOption = Annotated[
 ]
 
 
-SIZES, RANKS, COMMAND, SECONDS = "FIRST:LAST[:N]|SIZE,...", "N", "COMMAND", "SECONDS"
+SIZES, RANKS, COMMAND, SECONDS = "FIRST:LAST|SIZE,...", "N", "COMMAND", "SECONDS"
 """What options of several commands take, as helps show it."""
 
 
@@ -138,11 +139,12 @@ def with_single_options(function: Callable[..., None]) -> Callable[..., None]:
     A group is a parameter whose type is a dataclass; groups may hold groups.
     """
 
-    def command(**given: Any) -> None:
-        _called(function, given)
+    def command(context: typer.Context, **given: Any) -> None:
+        _called(function, with_defaults(context, given))
 
     command.__name__, command.__doc__ = function.__name__, function.__doc__
-    command.__signature__ = Signature(list(_single_options(function)))  # type: ignore[attr-defined]
+    context = Parameter("context", Parameter.KEYWORD_ONLY, annotation=typer.Context)
+    command.__signature__ = Signature([context, *_single_options(function)])  # type: ignore[attr-defined]
     return command
 
 

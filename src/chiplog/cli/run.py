@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from chiplog.cli.configured import command_words
 from chiplog.cli.options import (
     COMMAND,
     RANKS,
@@ -33,7 +33,9 @@ class MeasuringOptions:
         defaults.BUDGET_SECONDS, metavar=SECONDS, help="Of all targets together."
     )
     sizes: str = option(
-        defaults.SIZES, metavar=SIZES, help="A range, with N points an octave, or a list."
+        defaults.SIZES,
+        metavar=SIZES,
+        help="A range, 1:4MiB, or 1:4MiB:4 with 4 points an octave, or a list.",
     )
     ranks: int | None = option(
         metavar=RANKS,
@@ -69,7 +71,7 @@ def run(
     from chiplog.jobs.measure_to_report import run as run_all
     from chiplog.measurement.time_budget import process_start
 
-    command = ("chiplog", *sys.argv[1:])
+    command = command_words()
     result = run_all(
         RunRequest(targets or (), out, **asdict(how), command=command, began=process_start())
     )

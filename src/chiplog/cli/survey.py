@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import shlex
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from chiplog.cli.configured import command_words
 from chiplog.cli.options import (
     COMMAND,
     RANKS,
@@ -142,7 +142,7 @@ def _show(result: SurveyResult, json_file: str | None, launcher: str | None) -> 
     if json_file:
         write_json(json_file, result.to_json())
     if json_file != "-":
-        command = shlex.join(["chiplog", *sys.argv[1:]])
+        command = shlex.join(command_words())
         say(survey_text(result, again=command, launcher=launcher))
     if result.note:
         note(result.note)
