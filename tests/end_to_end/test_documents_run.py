@@ -6,6 +6,7 @@ To take seconds, commands that measure get a budget that the reader does not typ
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import subprocess
 import sys
@@ -27,7 +28,7 @@ GATE = (0, 3, 4)
 """The exit codes of a comparison with a threshold: passed, hit, not to be told."""
 REFUSAL = "With --anyway the fit is used all the same."
 """The end of what a command says that refuses a fit: whether this machine's fits stand, no document can promise."""
-MOST_NOT_RUN = 19
+MOST_NOT_RUN = 20
 BIN = Path(sys.executable).parent
 
 
@@ -57,6 +58,14 @@ def test_every_command_that_is_shown_has_the_options_that_are_shown() -> None:
             understood(words)
         except (click.UsageError, KeyError) as error:
             pytest.fail(f"{name}: chiplog {shlex.join(words)}: {error}")
+
+
+def test_the_commands_of_the_start_pages_table_are_understood() -> None:
+    text = (ROOT / "docs" / "i-have-i-want.md").read_text()
+    calls = re.findall(r"`chiplog ([^`]*)` \|$", text, flags=re.MULTILINE)
+    assert len(calls) >= 8
+    for call in calls:
+        understood(shlex.split(call))
 
 
 def test_what_can_not_be_run_is_said_and_is_little() -> None:
