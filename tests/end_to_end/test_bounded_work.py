@@ -131,12 +131,12 @@ def with_integers(at: Inputs, room: Path) -> dict[str, list[list[object]]]:
 def numbers(command: str) -> Iterator[str]:
     """The options of a command that are numbers of something."""
     for name, option in options():
-        if name == command and option.type.name in ("integer", "_bytes"):
+        if name == command and option.type.name in ("integer", "size"):
             yield option.opts[-1]
 
 
 def commands_with_numbers() -> list[str]:
-    return sorted({name for name, option in options() if option.type.name in ("integer", "_bytes")})
+    return sorted({name for name, option in options() if option.type.name in ("integer", "size")})
 
 
 @pytest.mark.parametrize("command", commands_with_numbers())

@@ -55,7 +55,8 @@ def parse_nanoseconds(text: str, option: str) -> str:
     match = _NUMBER.fullmatch(text.strip())
     if match is None or match["unit"] not in NANOSECONDS or as_float(match["number"]) is None:
         raise UsageError(
-            f"{option}: '{text[:40]}' is not a time; it accepts ns, or a number with one of ns, us, ms, s, e.g. 1.5us."
+            f"{option}: '{text[:40]}' is not a time; it accepts nanoseconds, or a number with one of ns, us, ms, s, "
+            "e.g. 1.5us."
         )
     factor = NANOSECONDS[match["unit"]]
     return match["number"] if factor == 1 else str(Decimal(match["number"]) * factor)
