@@ -29,6 +29,7 @@ SECTIONS = {
     "Reference": ("reference",),
     "Numbers": ("numbers",),
     "Studies": ("studies",),
+    "Machines": ("machines",),
     "Papers": ("papers",),
     "Decisions": ("decisions",),
     "Contributing": ("CONTRIBUTING.md",),

@@ -176,6 +176,7 @@ def readers(at: Inputs, room: Path) -> Iterator[list[object]]:
     yield ["export", "FILE", "--to", "csv", "-o", room / "out.csv"]
     yield ["export", "FILE", "--to", "loggopsim", "-o", room / "out"]
     yield ["report", "FILE", "-o", room / "out.html"]
+    yield ["share", "FILE", "--name", "one", "-o", room / "shared.json"]
     yield ["report", at.survey, "--topology", "FILE", "-o", room / "out.html"]
     yield ["survey", SIM, "-o", room / "new.jsonl", "--topology", "FILE"]
     yield ["survey", "verdict", "FILE"]

@@ -29,6 +29,7 @@ COMMANDS = {
     "bench": "bench",
     "export": "export",
     "report": "report",
+    "share": "share",
     "list": "list_names",
     "doctor": "doctor",
 }
