@@ -33,7 +33,7 @@ from chiplog.tune.measured.summary import (
     seconds_of_everything,
     summarise,
 )
-from chiplog.tune.measured.tuning import Asked, choose_again, measure, parse_ranks
+from chiplog.tune.measured.tuning import Asked, choose_again, measure
 from chiplog.tune.version import Version
 
 SIZES = (1, 64, 4096, 65536)
@@ -508,12 +508,6 @@ def test_a_launch_that_hangs_is_ended_with_all_that_it_started() -> None:
 def test_a_launch_that_crashes_says_why() -> None:
     ended = run_watched([sys.executable, "-c", "raise ValueError('no')"], {}, 30.0)
     assert ended.reason == "it ends with code 1: ValueError: no"
-
-
-@pytest.mark.parametrize("text", ["1", "", "8,x", "2:64"])
-def test_numbers_of_ranks_that_are_no_list_are_refused(text: str) -> None:
-    with pytest.raises(UsageError, match="--ranks"):
-        parse_ranks(text)
 
 
 @pytest.mark.parametrize(

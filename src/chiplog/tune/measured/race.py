@@ -19,6 +19,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from chiplog.counts import counted
 from chiplog.errors import RunFailed
 from chiplog.measurement.datatypes import DATATYPE_BYTES
 from chiplog.tune.measured.candidate import DEFAULT, DEFAULT_NAME, Candidate
@@ -93,7 +94,9 @@ class Race:
             self._screen(cells, number, f"screening {number + 1} of {SCREENINGS}")
         while added := self._between():
             for number in range(REFINEMENTS):
-                self._screen(added, number + 1, f"screening {len(added)} sizes in between")
+                self._screen(
+                    added, number + 1, f"screening {counted(len(added), 'size')} in between"
+                )
             if self._is_late():
                 break
         self.raced.runs = runs_of(self.raced.cells.values())
@@ -282,7 +285,9 @@ class Race:
                 break
             self.raced.launches += 1
             seed = int(self._random.integers(1, 1 << 30))
-            self._tell(f"{what}: {len(entries_left)} cells, {self._clock() - self._began:.0f} s")
+            self._tell(
+                f"{what}: {counted(len(entries_left), 'cell')}, {self._clock() - self._began:.0f} s"
+            )
             result = self._launcher.launch(entries_left, effort, seed, limit)
             is_lost = result.is_cut and not is_screening
             self._log("cut" if is_lost else stage, entries_left, result)

@@ -16,7 +16,6 @@ from chiplog.measurement.datatypes import BYTE, DATATYPE_BYTES, whole_datatypes
 from chiplog.measurement.mpi_at_hand import find_mpi, launcher_words
 from chiplog.measurement.mpis import Mpi
 from chiplog.measurement.programs import RACE, build_program
-from chiplog.outside import as_integer
 from chiplog.tune.choose import predicted_seconds
 from chiplog.tune.formats.mpich_device import flat_composition
 from chiplog.tune.measured import mpich, openmpi
@@ -80,20 +79,6 @@ class MeasuredTuning:
     left_out: Mapping[str, str]
     """Algorithms that did not race, or lost for another reason than time."""
     files: TuningFiles
-
-
-def parse_ranks(text: str | None) -> tuple[int, ...]:
-    """The numbers of ranks in a list such as "4,8"; none for None.
-
-    Raises UsageError where one is no number of 2 or more.
-    """
-    parts = [] if text is None else [as_integer(part.strip(), 2) for part in text.split(",")]
-    ranks = tuple(part for part in parts if part is not None)
-    if len(ranks) < len(parts):
-        raise UsageError(
-            f"--ranks: '{str(text)[:40]}' is not understood; --measure accepts 8, or 2,4,8."
-        )
-    return ranks
 
 
 def measure(asked: Asked, samples_file: Path, tell: Callable[[str], None]) -> MeasuredTuning:
