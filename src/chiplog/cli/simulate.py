@@ -119,7 +119,7 @@ def simulate(
     if results.json_file:
         content = simulation_to_json(simulation, time_range, beyond, rejected)
         write_json(results.json_file, content)
-    elif not is_standard_output(trace):
+    if results.json_file != "-" and not is_standard_output(trace):
         _print(simulation, time_range)
 
 
