@@ -23,7 +23,8 @@ CASES = {
         "application: probe; start fewer ranks, or allow more than there are slots: mpirun --map-by :OVERSUBSCRIBE",
     ),
     "root": (
-        f"{DASHES}\nmpirun has detected an attempt to run as root.\n\nRunning as root is *strongly* discouraged.\n{DASHES}\n",
+        f"{DASHES}\nmpirun has detected an attempt to run as root.\n\n"
+        f"Running as root is *strongly* discouraged.\n{DASHES}\n",
         "mpirun has detected an attempt to run as root; allow it: mpirun --allow-run-as-root, or set "
         "OMPI_ALLOW_RUN_AS_ROOT and OMPI_ALLOW_RUN_AS_ROOT_CONFIRM to 1",
     ),
