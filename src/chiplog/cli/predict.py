@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from chiplog.cli.options import (
+    RANKS,
     BytesOption,
     DimensionsOption,
     ModelNameOption,
@@ -29,7 +30,9 @@ if TYPE_CHECKING:
 class TaskOptions:
     """The call that is predicted, by which of its algorithms and by which model."""
 
-    ranks: int | None = option(help="Number of ranks; of one-to-many, peers + 1 by default.")
+    ranks: int | None = option(
+        metavar=RANKS, help="Number of ranks; of one-to-many, peers + 1 by default."
+    )
     algorithm: str | None = option(help="See: chiplog list operations; all by default.")
     message_bytes: BytesOption = 1
     peers: int | None = option(
@@ -60,7 +63,7 @@ def predict(
     model_file: Annotated[
         Path, typer.Argument(metavar="MODEL.json", help="A model file, from `chiplog fit -o`.")
     ],
-    operation: Annotated[str, typer.Argument(help="See: chiplog list operations")],
+    operation: Annotated[str, typer.Argument(help="See: chiplog list operations.")],
     *,
     task: TaskOptions,
     results: ModelResults,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from chiplog.cli.output import note, rejected_text, say, wrapped
+from chiplog.counts import counted
 from chiplog.prediction.correction import Correction, CorrectionKind
 from chiplog.prediction.result import LOWER_BOUND, Prediction
 from chiplog.report import format
@@ -13,7 +14,7 @@ from chiplog.report import format
 def print_predictions(rows: Sequence[Prediction]) -> None:
     """A row an algorithm, fastest first, the lower bound last; why a row is extrapolated is said on standard error."""
     first = rows[0]
-    ranks = "1 rank" if first.ranks == 1 else f"{first.ranks} ranks"
+    ranks = counted(first.ranks, "rank")
     table = [("algorithm", "n", "time", "95 % interval", "verdict", "by")]
     for row in rows:
         seconds, interval = format.value_and_interval(row.seconds, row.low, row.high, "s")

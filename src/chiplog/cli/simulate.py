@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from chiplog.cli.options import ModelResults, option
+from chiplog.cli.options import ModelResults, option, size, time
 from chiplog.cli.output import note, rejected_text, say, write_json
-from chiplog.counts import seed_within
+from chiplog.counts import counted, seed_within
 from chiplog.errors import RunFailed, UsageError
 from chiplog.output_file import is_standard_output
 
@@ -30,13 +30,21 @@ class ParameterOptions:
     model: Path | None = option(
         metavar="MODEL.json", help="Take the parameters from a fit of loggops, loggps or loggp."
     )
-    L: str | None = option(None, "--L", metavar="NS", help="Latency.")
-    o: str | None = option(None, "--o", metavar="NS", help="CPU time a message.")
-    g: str | None = option(None, "--g", metavar="NS", help="NIC time a message.")
-    G: str | None = option(None, "--G", metavar="NS", help="NIC time a byte.")
-    O: str | None = option(None, "--O", metavar="NS", help="CPU time a byte; 0 by default.")
+    L: str | None = option(
+        None, "--L", metavar="TIME", parser=time, help="Latency: 1us, or 1000, in ns."
+    )
+    o: str | None = option(None, "--o", metavar="TIME", parser=time, help="CPU time a message.")
+    g: str | None = option(None, "--g", metavar="TIME", parser=time, help="NIC time a message.")
+    G: str | None = option(None, "--G", metavar="TIME", parser=time, help="NIC time a byte: 0.5ns.")
+    O: str | None = option(
+        None, "--O", metavar="TIME", parser=time, help="CPU time a byte; 0 by default."
+    )
     S: int | None = option(
-        None, "--S", metavar="BYTES", help="Longer sends wait for their receive; none by default."
+        None,
+        "--S",
+        metavar="SIZE",
+        parser=size,
+        help="Longer sends wait for their receive; none by default.",
     )
     classes: Path | None = option(
         metavar="FILE.json", help="Take parameters by pair of ranks, e.g. within a node."
@@ -181,7 +189,7 @@ def _parameters(given: ParameterOptions) -> LogGOPS:
     missing = [f"--{name}" for name in ("L", "o", "g", "G") if name not in given.times]
     if missing:
         raise UsageError(
-            f"{', '.join(missing)}: missing; give --model, or --L, --o, --g and --G in ns."
+            f"{', '.join(missing)}: missing; give --model, or --L, --o, --g and --G, e.g. --L 1us."
         )
     return LogGOPS.from_ns(**given.times, S_bytes=given.largest_eager_bytes)
 
@@ -227,6 +235,8 @@ def _print(simulation: Simulation, time_range: Range | None) -> None:
     for rank, time_ns in enumerate(finish[:MOST_RANKS_SHOWN]):
         say(f"rank {rank}  {time_ns} ns")
     if len(finish) > MOST_RANKS_SHOWN:
-        say(f"… and {len(finish) - MOST_RANKS_SHOWN} more ranks: --json FILE has all")
+        say(f"… and {counted(len(finish) - MOST_RANKS_SHOWN, 'more rank')}: --json FILE has all")
     rate = simulation.events / simulation.wall_seconds / 1e6
-    note(f"{simulation.events} events in {simulation.wall_seconds:.3g} s ({rate:.1f} million/s).")
+    note(
+        f"{counted(simulation.events, 'event')} in {simulation.wall_seconds:.3g} s ({rate:.1f} million/s)."
+    )
