@@ -61,7 +61,10 @@ class BelowCommand:
 OPTIONAL_NUMBERS = {("survey", "--sparse"): "10"}
 """Options of commands whose number may be left out, and what it is then."""
 HELP = ("-h", "--help")
-MORE_HELP = "All of one command: chiplog help COMMAND, or chiplog COMMAND --help."
+MORE_HELP = (
+    "All of one command: chiplog help COMMAND, or chiplog COMMAND --help. "
+    "Defaults of options: chiplog.toml, which --print-config shows."
+)
 
 
 def with_numbers(words: Sequence[str]) -> list[str]:
