@@ -29,6 +29,16 @@ def wrapped(text: str, indent: str = "", columns: int = COLUMNS) -> str:
     )
 
 
+def aligned(rows: Sequence[Sequence[str]]) -> str:
+    """Plain columns, for commands that answer before a library for tables would be loaded."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = (
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True))
+        for row in rows
+    )
+    return "\n".join(line.rstrip() for line in lines)
+
+
 def rejected_text(reason: str) -> str:
     """What is said of results from a fit that its own check rejects."""
     return f"not to be relied on (--anyway): {reason}."

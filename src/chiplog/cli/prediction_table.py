@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from chiplog.cli.output import note, rejected_text, say
+from chiplog.cli.output import aligned, note, rejected_text, say
 from chiplog.prediction.result import LOWER_BOUND, Prediction
 from chiplog.report import format
 
@@ -30,18 +30,8 @@ def print_predictions(rows: Sequence[Prediction]) -> None:
     say(
         f"{first.operation}, {ranks}, {format.exact_bytes(first.bytes)}, by the fit of {first.model}"
     )
-    say(_aligned(table))
+    say(aligned(table))
     if first.rejected is not None:
         note(rejected_text(first.rejected))
     for reason in dict.fromkeys(row.reason for row in rows if row.reason):
         note(f"* extrapolated: {reason}.")
-
-
-def _aligned(rows: Sequence[Sequence[str]]) -> str:
-    """Plain columns: this command answers before a library for tables would be loaded."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    lines = (
-        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True))
-        for row in rows
-    )
-    return "\n".join(line.rstrip() for line in lines)
