@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from trace_files import ring
+from trace_files import ring, write_actions
 
 from chiplog.application.costs import costs_of
 from chiplog.application.replay import schedule_of
@@ -27,7 +27,7 @@ PATIENT = settings(
     max_examples=EXAMPLES, deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
 NUMBERS = (b"0", b"-1", b"-2", b"7", b"2147483648", b"99999999999999999999", b"1e9", b"nan", b"")
-MAKERS: dict[str, Callable[[Path], Path]] = {"liballprof": ring}
+MAKERS: dict[str, Callable[[Path], Path]] = {"liballprof": ring, "simgrid-ti": write_actions}
 
 
 @pytest.fixture(scope="module")

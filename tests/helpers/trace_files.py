@@ -80,3 +80,14 @@ def trace_of(*ranks: Sequence[Call], communicators: Sequence[Sequence[int]] = ()
             builder.add(call)
         built.append(builder.build())
     return Trace(tuple(built), (tuple(range(len(ranks))), *map(tuple, communicators)))
+
+
+def write_actions(folder: Path) -> Path:
+    """Two ranks as a time-independent trace of SimGrid's: a message without blocking, and a barrier."""
+    folder.mkdir(exist_ok=True)
+    for rank, action in enumerate(("isend 1", "irecv 0")):
+        (folder / f"ti_trace{rank}.txt").write_text(
+            f"{rank} init\n{rank} {action} 5 4096\n{rank} compute 1000000\n{rank} comm_size 2\n"
+            f"{rank} wait 0 1 5\n{rank} barrier\n{rank} finalize\n"
+        )
+    return folder

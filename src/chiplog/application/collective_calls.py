@@ -27,7 +27,9 @@ class CollectiveCalls:
 
 def collective_calls(joined: JoinedCalls) -> CollectiveCalls:
     """The collective operations in which all members of their communicator take part."""
-    rows = np.flatnonzero(joined.of_kinds(*COLLECTIVES, *ICOLLECTIVES))
+    rows = np.flatnonzero(
+        joined.of_kinds(*COLLECTIVES, *ICOLLECTIVES) & (joined.calls["communicator"] >= 0)
+    )
     communicator, rank = joined.calls["communicator"][rows], joined.rank[rows]
     turns = _turns(communicator, rank)
     order = np.lexsort((rank, turns, communicator))

@@ -128,4 +128,6 @@ def message_bytes_of(name: str, sent: NDArray[np.int64], received: NDArray[np.in
         return int(received.mean() if received.any() else sent.max() / ranks)
     if operation == "alltoall":
         return int(sent.mean() / ranks)
-    return int(max(sent.max(), received.max()))
+    if operation == "bcast":
+        return int(received.max() or sent.max())
+    return int(sent.max() or received.max())

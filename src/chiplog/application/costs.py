@@ -14,7 +14,9 @@ from chiplog.tracing.trace import (
     IRECEIVES,
     ISENDS,
     KINDS,
+    NO_COMMUNICATOR,
     OTHER,
+    PARTS,
     RECEIVES,
     SENDRECV_RECEIVE,
     SENDRECVS,
@@ -93,12 +95,11 @@ def _point_to_point(joined: JoinedCalls) -> tuple[NDArray[np.bool_], NDArray[np.
 
 
 def _calls(joined: JoinedCalls, waiting: Waiting) -> tuple[CallCosts, ...]:
-    """The receiving half of a Sendrecv belongs to the other half, in the row before."""
-    kind = joined.calls["kind"].copy()
-    halves = np.flatnonzero(joined.of_kinds(SENDRECV_RECEIVE))
-    kind[halves] = kind[halves - 1]
-    counted = np.ones(kind.size, np.int64)
-    counted[halves] = 0
+    """Rows that are no calls themselves belong to the call before them."""
+    is_part = joined.of_kinds(*PARTS)
+    counted = (~is_part).astype(np.int64)
+    places = np.arange(is_part.size)
+    kind = joined.calls["kind"][np.maximum.accumulate(np.where(is_part, 0, places))]
     both_bytes = joined.calls["sent_bytes"] + joined.calls["received_bytes"]
     sums = np.zeros((4, len(KINDS)), np.int64)
     for at, values in enumerate((counted, joined.durations_ns, waiting.all, both_bytes)):
@@ -155,6 +156,11 @@ def _notes(joined: JoinedCalls, messages: Messages, collectives: CollectiveCalls
     if collectives.unlike:
         notes.append(
             f"{collectives.unlike} collective operations are not called alike by all members; no waiting is counted"
+        )
+    unknown = np.count_nonzero(joined.calls["communicator"] == NO_COMMUNICATOR)
+    if unknown:
+        notes.append(
+            f"{unknown} collective calls are traced without their communicator; no waiting is counted for them"
         )
     begin, end = joined.calls["begin_ns"], joined.calls["end_ns"]
     completion = joined.completed_by[messages.receives]

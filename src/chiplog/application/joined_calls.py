@@ -62,7 +62,6 @@ def _completed_by(rank: RankTrace) -> Rows:
     """For each call of a rank the call that completes it."""
     calls = rank.calls
     completed_by = np.arange(calls.size)
-    completed_by[np.isin(calls["kind"], kinds(SENDRECV_RECEIVE))] -= 1
     completes = np.isin(calls["kind"], kinds(*COMPLETIONS)) & (calls["requests"] > 0)
     starts = ~np.isin(calls["kind"], kinds(*COMPLETIONS)) & (calls["requests"] > 0)
     completers = np.flatnonzero(completes)
@@ -72,4 +71,6 @@ def _completed_by(rank: RankTrace) -> Rows:
     places = np.repeat(calls["first_request"][completers].astype(np.int64), counts) + within
     by_request[rank.requests[places]] = np.repeat(completers, counts)
     completed_by[starts] = by_request[rank.requests[calls["first_request"][starts]]]
+    halves = np.flatnonzero(np.isin(calls["kind"], kinds(SENDRECV_RECEIVE)))
+    completed_by[halves] = completed_by[halves - 1]
     return completed_by

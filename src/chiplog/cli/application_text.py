@@ -112,7 +112,9 @@ def _calls(result: AppResult, *, details: bool) -> str:
     rest = len(longest) - len(shown)
     if rest > 0:
         taken = format.value(total - sum(row.seconds for row in shown), "s", digits=2)
-        text += f"\nand {rest} more functions, {taken} in all: --details shows them"
+        text += f"\nand {rest} more functions"
+        text += f", {taken} in all" if result.has_times else ""
+        text += ": --details shows them"
     return text
 
 

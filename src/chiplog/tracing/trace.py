@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,13 +15,19 @@ IRECEIVES = ("Irecv", "Imrecv")
 SENDRECVS = ("Sendrecv", "Sendrecv_replace")
 SENDRECV_RECEIVE = "Sendrecv (receive)"
 """The receiving half of the Sendrecv in the row before, with its peer, tag and bytes; no call of its own."""
+STARTALL_START = "Startall (start)"
+"""One request that the Startall in a row before starts, with its peer, tag and bytes; no call of its own."""
+ISENDRECVS = ("Isendrecv", "Isendrecv_replace")
 PERSISTENT = (
     *("Send_init", "Bsend_init", "Ssend_init", "Rsend_init", "Recv_init"),
-    *("Psend_init", "Precv_init", "Start", "Startall"),
+    *("Psend_init", "Precv_init", "Start", "Startall", STARTALL_START),
 )
+PARTS = (SENDRECV_RECEIVE, STARTALL_START)
+"""Rows that are no calls themselves."""
+PARTITIONS = ("Pready", "Pready_range", "Pready_list", "Parrived")
 COMPLETIONS = (
     *("Wait", "Waitall", "Waitany", "Waitsome", "Test", "Testall", "Testany", "Testsome"),
-    *("Request_free", "Cancel"),
+    *("Request_free", "Cancel", "Request_get_status"),
 )
 PROBES = ("Probe", "Iprobe", "Mprobe", "Improbe")
 COLLECTIVES = (
@@ -32,14 +37,16 @@ COLLECTIVES = (
     *("Neighbor_alltoall", "Neighbor_alltoallv", "Neighbor_alltoallw"),
 )
 ICOLLECTIVES = tuple(f"I{name.lower()}" for name in COLLECTIVES)
+PERSISTENT_COLLECTIVES = tuple(f"{name}_init" for name in COLLECTIVES)
 COMMUNICATOR_CALLS = (
     *("Comm_dup", "Comm_dup_with_info", "Comm_split", "Comm_split_type", "Comm_create"),
     *("Comm_create_group", "Comm_free", "Cart_create", "Cart_sub", "Graph_create"),
     *("Dist_graph_create", "Dist_graph_create_adjacent", "Intercomm_create", "Intercomm_merge"),
-    *("Comm_idup",),
+    *("Comm_idup", "Comm_disconnect"),
 )
 ONE_SIDED = (
-    *("Win_create", "Win_allocate", "Win_free", "Win_fence", "Win_lock", "Win_lock_all"),
+    *("Win_create", "Win_allocate", "Win_allocate_shared", "Win_create_dynamic", "Win_sync"),
+    *("Win_free", "Win_fence", "Win_lock", "Win_lock_all"),
     *("Win_unlock", "Win_unlock_all", "Win_flush", "Win_flush_all", "Win_flush_local"),
     *("Win_flush_local_all", "Win_post", "Win_start", "Win_complete", "Win_wait", "Win_test"),
     *("Put", "Get", "Accumulate", "Get_accumulate", "Fetch_and_op", "Compare_and_swap"),
@@ -64,7 +71,7 @@ OTHER = "other"
 KINDS = (
     *(OTHER, *SENDS, *ISENDS, *RECEIVES, *IRECEIVES, *SENDRECVS, SENDRECV_RECEIVE, *PERSISTENT),
     *(*COMPLETIONS, *PROBES, *COLLECTIVES, *ICOLLECTIVES, *COMMUNICATOR_CALLS, *ONE_SIDED),
-    *(*STARTS_AND_ENDS, *LOCAL),
+    *(*STARTS_AND_ENDS, *LOCAL, *ISENDRECVS, *PARTITIONS, *PERSISTENT_COLLECTIVES),
 )
 """The kinds of calls: MPI's names without the prefix; a row of a trace holds the index."""
 KIND_OF = {name: index for index, name in enumerate(KINDS)}
@@ -72,6 +79,8 @@ KIND_OF = {name: index for index, name in enumerate(KINDS)}
 NOBODY, ANYBODY = -1, -2
 """In place of a peer: none, or not known; and a wildcard that nobody resolved."""
 ANY_TAG = -1
+NO_COMMUNICATOR = -1
+"""In place of a collective call's communicator that the trace does not name."""
 
 CALL = np.dtype(
     [
@@ -129,10 +138,12 @@ class RankTrace:
     @property
     def call_counts(self) -> dict[str, int]:
         """How often each MPI function was called, by its full name, the most frequent first."""
-        names = (KINDS[kind] for kind in self.calls["kind"].tolist())
-        counts = Counter(name for name in names if name != SENDRECV_RECEIVE)
+        counts = np.bincount(self.calls["kind"], minlength=len(KINDS)).tolist()
+        named = {name: count for name, count in zip(KINDS, counts, strict=True) if count}
         return {
-            name if name == OTHER else f"MPI_{name}": count for name, count in counts.most_common()
+            name if name == OTHER else f"MPI_{name}": count
+            for name, count in sorted(named.items(), key=lambda item: -item[1])
+            if name not in PARTS
         }
 
 
