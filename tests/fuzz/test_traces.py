@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from dumpi_files import write_dumpi
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from trace_files import ring, write_actions
@@ -27,7 +28,11 @@ PATIENT = settings(
     max_examples=EXAMPLES, deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
 NUMBERS = (b"0", b"-1", b"-2", b"7", b"2147483648", b"99999999999999999999", b"1e9", b"nan", b"")
-MAKERS: dict[str, Callable[[Path], Path]] = {"liballprof": ring, "simgrid-ti": write_actions}
+MAKERS: dict[str, Callable[[Path], Path]] = {
+    "liballprof": ring,
+    "simgrid-ti": write_actions,
+    "dumpi": write_dumpi,
+}
 
 
 @pytest.fixture(scope="module")
