@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,13 +61,15 @@ def schedule_of(trace: Trace, flops_per_second: float | None = None) -> Replayed
     starts = joined.of_kinds(*ISENDS, *IRECEIVES, *ICOLLECTIVES)
     first_request = joined.calls["first_request"].tolist()
     requests = joined.calls["requests"].tolist()
+    numbers_of = [rank_trace.requests.tolist() for rank_trace in trace.ranks]
     writer = ScheduleWriter()
     state = RankReplay(plan, writer, 0)
     for row, rank in enumerate(joined.rank.tolist()):
         if rank != state.rank:
             state.compute()
             state = RankReplay(plan, writer, rank)
-        numbers = trace.ranks[rank].requests[first_request[row] :][: requests[row]].tolist()
+        begin = first_request[row]
+        numbers = numbers_of[rank][begin : begin + requests[row]]
         state.computed_ns += computed_ns[row]
         if row in plan.collectives or row in plan.tags:
             state.begin(row, numbers if starts[row] else None)
@@ -142,8 +145,7 @@ class ScheduleWriter:
         return Schedule(ranks, operations, ends, starts)
 
 
-@dataclass(frozen=True)
-class Front:
+class Front(NamedTuple):
     """What the next operation of a rank waits for: operations that have ended, and others that have started."""
 
     ended: tuple[int, ...] = ()

@@ -35,6 +35,17 @@ class Call:
     completes: tuple[Hashable, ...] = ()
 
 
+Fields = tuple[int, int, int, int, int, int]
+"""Kind, peer, tag, bytes sent and received, and communicator, as CALL has them."""
+
+
+def fields_of(call: Call) -> Fields:
+    """What a call has besides its times and its requests."""
+    kind = KIND_OF.get(call.kind, KIND_OF[OTHER])
+    moved = call.sent_bytes, call.received_bytes
+    return kind, call.peer, call.tag, *moved, call.communicator
+
+
 class RankBuilder:
     """Collects the calls of a rank, and numbers its requests."""
 
@@ -46,48 +57,40 @@ class RankBuilder:
         self._open: dict[Hashable, int] = {}
         self._started = 0
 
-    def __len__(self) -> int:
-        return len(self._rows)
-
-    def is_open(self, request: Hashable) -> bool:
-        """Was the request started, and not yet completed?"""
-        return request in self._open
-
     def open_requests(self) -> tuple[Hashable, ...]:
         """The requests that are started and not yet completed, in the order in which they were started."""
         return tuple(self._open)
 
     def add(self, call: Call, computed_flops: float = 0.0) -> None:
         """Adds a call; requests that were never started, such as MPI_REQUEST_NULL, are left out."""
+        times = call.begin_ns, call.end_ns
+        self.add_fields(fields_of(call), times, call.starts, call.completes)
+        self._flops.append(computed_flops)
+
+    def add_fields(
+        self,
+        fields: Fields,
+        times_ns: tuple[int, int],
+        starts: Hashable = None,
+        completes: tuple[Hashable, ...] = (),
+    ) -> None:
+        """Adds a call whose fields many calls share."""
         first = len(self._requests)
-        if call.starts is not None:
-            self._open[call.starts] = self._started
+        if starts is not None:
+            self._open[starts] = self._started
             self._requests.append(self._started)
             self._started += 1
-        self._requests += [
-            self._open.pop(request) for request in call.completes if request in self._open
-        ]
-        self._rows.append(
-            (
-                KIND_OF.get(call.kind, KIND_OF[OTHER]),
-                call.begin_ns,
-                call.end_ns,
-                call.peer,
-                call.tag,
-                call.sent_bytes,
-                call.received_bytes,
-                call.communicator,
-                first,
-                len(self._requests) - first,
-            )
-        )
-        self._flops.append(computed_flops)
+        for request in completes:
+            if request in self._open:
+                self._requests.append(self._open.pop(request))
+        kind, *others = fields
+        self._rows.append((kind, *times_ns, *others, first, len(self._requests) - first))
 
     def build(
         self, *, shift_ns: int = 0, is_complete: bool = True, has_times: bool = True
     ) -> RankTrace:
         """The trace of the rank, with all times later by `shift_ns`."""
-        calls = np.array(self._rows, CALL)
+        calls = np.array(self._rows, CALL) if self._rows else np.empty(0, CALL)
         calls["begin_ns"] += shift_ns
         calls["end_ns"] += shift_ns
         flops = None if has_times else np.array(self._flops)

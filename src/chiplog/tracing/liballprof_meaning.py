@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 from chiplog.errors import CorruptFile, UsageError
 from chiplog.tracing.builder import Call
@@ -21,13 +22,22 @@ Key = tuple[int, int | None]
 """A communicator: its id, and the colour with which it was split off."""
 
 
+class AllprofCall(NamedTuple):
+    """A line: the rows that lines with the same arguments share, and what is its own."""
+
+    rows: tuple[Call, ...]
+    times_ns: tuple[int, int]
+    starts: int | None = None
+    completes: tuple[int, ...] = ()
+
+
 @dataclass
 class AllprofRank:
     """What the file of a rank holds."""
 
     rank: int
     path: Path
-    calls: list[Call] = field(default_factory=list)
+    calls: list[AllprofCall] = field(default_factory=list)
     communicators: dict[int, tuple[int, int]] = field(default_factory=dict)
     """By their ids: the rank in it, and its size."""
     colours: list[int | None] = field(default_factory=list)
@@ -95,4 +105,4 @@ def any_source(ranks: Sequence[AllprofRank], place: Path) -> int | None:
 
 
 def _of(ranks: Sequence[AllprofRank], kinds: Sequence[str]) -> Iterator[Call]:
-    return (call for rank in ranks for call in rank.calls if call.kind in kinds)
+    return (row for rank in ranks for call in rank.calls for row in call.rows if row.kind in kinds)

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from chiplog.errors import CorruptFile
 from chiplog.outside import as_float
-from chiplog.tracing.builder import LARGEST_NS, Call, RankBuilder
+from chiplog.tracing.builder import LARGEST_NS, Call, Fields, RankBuilder, fields_of
 from chiplog.tracing.importer import TraceImporter, TraceOptions
 from chiplog.tracing.liballprof_arguments import Arguments, arguments_of
 from chiplog.tracing.liballprof_meaning import (
@@ -21,6 +21,7 @@ from chiplog.tracing.liballprof_meaning import (
     SOURCE_KINDS,
     WILDCARDS,
     WORLD,
+    AllprofCall,
     AllprofRank,
     Key,
     any_source,
@@ -44,6 +45,8 @@ TIME = re.compile(r"(\d{1,16})(?:\.(\d{1,9}))?")
 CLOCK = re.compile(r"# Init clockdiff: (\S+)")
 HOST = re.compile(r"# host: (\S+)")
 MAKES_COMMUNICATORS = ("Comm_dup", "Comm_split", "Comm_create", "Cart_create", "Cart_sub")
+MOST_KNOWN = 100_000
+"""Different arguments that are kept."""
 CLOCK_NOTE = "clocks are corrected by their differences as measured in MPI_Init"
 
 
@@ -88,7 +91,7 @@ def _read(place: Path, options: TraceOptions) -> Trace:
     ranks = [_read_rank(rank, path) for rank, path in enumerate(all_ranks_there(files, place))]
     groups = members(ranks, place)
     wildcard = any_source(ranks, place) if options.any_source is None else options.any_source
-    start_ns = min(call.begin_ns + rank.clock_ns for rank in ranks for call in rank.calls)
+    start_ns = min(call.times_ns[0] + rank.clock_ns for rank in ranks for call in rank.calls)
     return Trace(
         tuple(_build(rank, groups, wildcard, start_ns) for rank in ranks),
         tuple(groups.values()),
@@ -100,12 +103,12 @@ def _read(place: Path, options: TraceOptions) -> Trace:
 
 def _read_rank(rank: int, path: Path) -> AllprofRank:
     found = AllprofRank(rank, path)
-    requests = PointedRequests()
+    reader = CallReader(found)
     for number, line in numbered_lines(path):
         if line.startswith("#"):
             _read_comment(found, line, f"{path}, line {number}")
-        elif line.strip():
-            _read_call(found, requests, line.strip(), f"{path}, line {number}")
+        elif line and not line.isspace():
+            reader.read(line, number)
     if not found.calls:
         raise CorruptFile(f"{path}: holds no call.")
     return found
@@ -121,24 +124,54 @@ def _read_comment(found: AllprofRank, line: str, where: str) -> None:
         found.clock_ns = round(difference_us * 1e3)
 
 
-def _read_call(found: AllprofRank, requests: PointedRequests, line: str, where: str) -> None:
-    name, *texts = line.split(":")
-    if not name.startswith("MPI_") or len(texts) < 2:
-        raise CorruptFile(f"{where}: '{line[:40]}' is no call: MPI_NAME:start:arguments:end.")
-    begin_ns, end_ns = _times_ns(name, texts[0], texts[-1], where)
-    kind = name[4:]
-    given = arguments_of(kind, texts[1:-1], where)
-    if given.communicator is not None:
-        number, local, size = given.communicator
-        if found.communicators.setdefault(number, (local, size)) != (local, size):
-            raise CorruptFile(
-                f"{where}: communicator {number} has another size or rank than before."
-            )
-    if kind in MAKES_COMMUNICATORS:
-        found.colours.append(given.numbers.get("color"))
-    call = Call(kind, begin_ns, end_ns, communicator=given.numbers.get("comm", WORLD))
-    found.calls += _rows(call, given, requests)
-    found.is_complete |= kind == "Finalize"
+class CallReader:
+    """Reads the calls of a rank. Those with the same arguments share what these say."""
+
+    def __init__(self, found: AllprofRank) -> None:
+        self._found = found
+        self._requests = PointedRequests()
+        self._known: dict[tuple[str, str], tuple[tuple[Call, ...], Arguments]] = {}
+
+    def read(self, line: str, number: int) -> None:
+        """Adds the call of a line."""
+        name, _, rest = line.strip().partition(":")
+        start, _, rest = rest.partition(":")
+        arguments, _, end = rest.rpartition(":")
+        where = f"{self._found.path}, line {number}"
+        if not name.startswith("MPI_") or not end:
+            raise CorruptFile(f"{where}: '{line[:40]}' is no call: MPI_NAME:start:arguments:end.")
+        times_ns = _times_ns(name, start, end, where)
+        known = self._known.get((name, arguments))
+        if known is None:
+            known = self._rows(name[4:], arguments, where)
+            if len(self._known) < MOST_KNOWN:
+                self._known[name, arguments] = known
+        rows, given = known
+        kind, numbers = rows[0].kind, given.numbers
+        starts: int | None = None
+        completes: tuple[int, ...] = ()
+        if kind in ("Wait", "Waitall"):
+            count = max(0, numbers.get("count", 1))
+            completes = self._requests.complete(numbers["request"], count)
+        elif "request" in numbers:
+            starts = self._requests.start(numbers["request"])
+        elif kind in MAKES_COMMUNICATORS:
+            self._found.colours.append(numbers.get("color"))
+        self._found.is_complete |= kind == "Finalize"
+        self._found.calls.append(AllprofCall(rows, times_ns, starts, completes))
+
+    def _rows(self, kind: str, text: str, where: str) -> tuple[tuple[Call, ...], Arguments]:
+        """The rows of a call with these arguments."""
+        given = arguments_of(kind, text.split(":") if text else [], where)
+        if given.communicator is not None:
+            number, local, size = given.communicator
+            known = self._found.communicators.setdefault(number, (local, size))
+            if known != (local, size):
+                raise CorruptFile(
+                    f"{where}: communicator {number} has another size or rank than before."
+                )
+        call = Call(kind, communicator=given.numbers.get("comm", WORLD))
+        return _rows(call, given), given
 
 
 def _times_ns(name: str, start: str, end: str, where: str) -> tuple[int, int]:
@@ -155,31 +188,27 @@ def _times_ns(name: str, start: str, end: str, where: str) -> tuple[int, int]:
     return times[0], times[-1]
 
 
-def _rows(call: Call, given: Arguments, requests: PointedRequests) -> list[Call]:
+def _rows(call: Call, given: Arguments) -> tuple[Call, ...]:
     """The call with what its arguments say; a Sendrecv is two rows.
 
     Of Waitany, Test and the like the trace does not say what they completed.
     """
     kind, numbers = call.kind, given.numbers
-    if kind in ("Wait", "Waitall"):
-        completed = requests.complete(numbers["request"], max(0, numbers.get("count", 1)))
-        return [replace(call, completes=completed)]
-    if "request" in numbers:
-        call = replace(call, starts=requests.start(numbers["request"]))
     if kind in COLLECTIVES or kind in ICOLLECTIVES:
         sent, received = given.collective_bytes(kind)
         root = numbers.get("root", NOBODY)
-        return [replace(call, peer=root, sent_bytes=sent, received_bytes=received)]
-    rows = [call]
+        return (replace(call, peer=root, sent_bytes=sent, received_bytes=received),)
+    rows: tuple[Call, ...] = (call,)
     if "dest" in numbers:
-        rows = [replace(call, peer=numbers["dest"], tag=numbers["tag"], sent_bytes=given.bytes())]
+        sent = given.bytes()
+        rows = (replace(call, peer=numbers["dest"], tag=numbers["tag"], sent_bytes=sent),)
     if "source" in numbers:
         received = given.bytes("2") if "count2" in numbers else given.bytes()
         source = replace(call, peer=numbers["source"], tag=numbers.get("tag2", numbers["tag"]))
         source = replace(source, received_bytes=received)
         if kind not in SENDRECVS:
-            return [source]
-        rows.append(replace(source, kind=SENDRECV_RECEIVE, begin_ns=call.end_ns))
+            return (source,)
+        rows = (*rows, replace(source, kind=SENDRECV_RECEIVE))
     return rows
 
 
@@ -189,14 +218,34 @@ def _build(
     """The rank's trace, with world ranks in place of ranks in communicators."""
     index = {key: place for place, key in enumerate(groups)}
     builder = RankBuilder(found.rank)
+    known: dict[int, tuple[Fields, ...]] = {}
     for call in found.calls:
-        key = found.key(call.communicator)
-        peer = _peer(call, groups[key], wildcard, found.path)
-        call = replace(call, communicator=index[key], peer=peer)
-        if peer == NOBODY and call.kind in (*SOURCE_KINDS, *DESTINATION_KINDS):
-            call = replace(call, sent_bytes=0, received_bytes=0)
-        builder.add(call)
+        fields = known.get(id(call.rows))
+        if fields is None:
+            fields = tuple(
+                fields_of(_in_world(row, found, groups, index, wildcard)) for row in call.rows
+            )
+            known[id(call.rows)] = fields
+        builder.add_fields(fields[0], call.times_ns, call.starts, call.completes)
+        for part in fields[1:]:
+            builder.add_fields(part, (call.times_ns[1], call.times_ns[1]))
     return builder.build(shift_ns=found.clock_ns - start_ns, is_complete=found.is_complete)
+
+
+def _in_world(
+    row: Call,
+    found: AllprofRank,
+    groups: Mapping[Key, tuple[int, ...]],
+    index: Mapping[Key, int],
+    wildcard: int | None,
+) -> Call:
+    """A row with world ranks in place of ranks in its communicator."""
+    key = found.key(row.communicator)
+    peer = _peer(row, groups[key], wildcard, found.path)
+    row = replace(row, communicator=index[key], peer=peer)
+    if peer == NOBODY and row.kind in (*SOURCE_KINDS, *DESTINATION_KINDS):
+        return replace(row, sent_bytes=0, received_bytes=0)
+    return row
 
 
 def _peer(call: Call, group: tuple[int, ...], wildcard: int | None, path: Path) -> int:
