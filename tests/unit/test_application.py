@@ -19,6 +19,7 @@ from chiplog.application.replay import schedule_of
 from chiplog.cli import main
 from chiplog.cli.application_text import application_text, numbers
 from chiplog.errors import RunFailed
+from chiplog.schedule.traffic import Traffic, traffic_of
 from chiplog.simulation import LogGOPS, simulate
 from chiplog.tracing.builder import Call
 from chiplog.tracing.importer import read_trace
@@ -194,6 +195,29 @@ def test_a_replay_takes_what_the_model_says_of_each_message() -> None:
     replayed = schedule_of(trace)
     simulation = simulate(replayed.schedule, LogGOPS.from_ns(L=500, o=100, g=10, G=0))
     assert simulation.makespan_ps == (1000 + 700 + 1000 + 700) * 1000
+
+
+def test_the_halves_of_a_sendrecv_are_under_way_at_once_in_the_replay() -> None:
+    """Sends that wait for their receives would else wait for each other for ever."""
+
+    def both(peer: int) -> list[Call]:
+        first = Call("Sendrecv", 0, 1, peer, 0, sent_bytes=8)
+        return [first, Call(SENDRECV_RECEIVE, 1, 1, peer, 0, received_bytes=8)]
+
+    replayed = schedule_of(trace_of(both(1), both(0)))
+    simulate(replayed.schedule, LogGOPS.from_ns(L=500, o=100, g=10, G=0, S_bytes=0))
+    sends = replayed.schedule.operations["kind"] == 0
+    assert set(traffic_of(replayed.schedule)[sends].tolist()) == {Traffic.EXCHANGE}
+
+
+def test_persistent_requests_are_messages_each_time_that_they_are_started() -> None:
+    def turn(peer: int, sent: int, received: int) -> list[Call]:
+        start = Call("Start", 10, 20, peer, 5, sent, received, starts="a")
+        return [start, Call("Wait", 30, 40, completes=("a",))]
+
+    trace = trace_of(2 * turn(1, 8, 0), 2 * turn(0, 0, 8))
+    assert matched(trace) == [(0, 4), (2, 6)]
+    assert simulate(schedule_of(trace).schedule, LogGOPS.from_ns(L=1, o=1, g=1, G=0)).events > 0
 
 
 def test_what_is_computed_while_a_message_is_under_way_overlaps_in_the_replay() -> None:

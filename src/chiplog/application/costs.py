@@ -11,16 +11,10 @@ from chiplog.application.messages import Messages, match
 from chiplog.application.result import AppResult, CallCosts, PairRow, RankCosts, SizeRow
 from chiplog.application.waiting import Waiting, waiting_of
 from chiplog.tracing.trace import (
-    IRECEIVES,
-    ISENDS,
     KINDS,
     NO_COMMUNICATOR,
     OTHER,
     PARTS,
-    RECEIVES,
-    SENDRECV_RECEIVE,
-    SENDRECVS,
-    SENDS,
     Trace,
 )
 
@@ -52,7 +46,7 @@ def _ranks(joined: JoinedCalls, messages: Messages, waiting: Waiting) -> tuple[R
     ranks = joined.trace.ranks
     received = joined.calls["received_bytes"].copy()
     received[messages.receives] = joined.calls["sent_bytes"][messages.sends]
-    sends, receives = _point_to_point(joined)
+    sends, receives = joined.sends_and_receives()
 
     def by_rank(values: NDArray[np.int64], rows: NDArray[np.bool_] | slice) -> list[int]:
         sums = np.zeros(len(ranks), np.int64)
@@ -83,14 +77,6 @@ def _ranks(joined: JoinedCalls, messages: Messages, waiting: Waiting) -> tuple[R
             rank.is_complete,
         )
         for rank, late_sender, late_receiver, collective, bytes_sent, bytes_received in columns
-    )
-
-
-def _point_to_point(joined: JoinedCalls) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Which rows send, and which receive."""
-    return (
-        joined.of_kinds(*SENDS, *ISENDS, *SENDRECVS),
-        joined.of_kinds(*RECEIVES, *IRECEIVES, SENDRECV_RECEIVE),
     )
 
 

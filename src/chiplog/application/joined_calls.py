@@ -8,7 +8,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from chiplog.tracing.trace import CALL, COMPLETIONS, SENDRECV_RECEIVE, RankTrace, Trace, kinds
+from chiplog.tracing.trace import (
+    CALL,
+    COMPLETIONS,
+    IRECEIVES,
+    ISENDRECVS,
+    ISENDS,
+    RECEIVES,
+    SENDRECV_RECEIVE,
+    SENDRECVS,
+    SENDS,
+    STARTS,
+    RankTrace,
+    Trace,
+    kinds,
+)
 
 NEVER = -1
 """In place of the call that completes a request."""
@@ -34,6 +48,14 @@ class JoinedCalls:
     def of_kinds(self, *names: str) -> NDArray[np.bool_]:
         """Which rows are of these kinds."""
         return np.isin(self.calls["kind"], kinds(*names))
+
+    def sends_and_receives(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """Which rows send a message, and which receive one; a persistent request does what its bytes say."""
+        starts = self.of_kinds(*STARTS)
+        sends = self.of_kinds(*SENDS, *ISENDS, *SENDRECVS, *ISENDRECVS)
+        receives = self.of_kinds(*RECEIVES, *IRECEIVES, SENDRECV_RECEIVE)
+        sends |= starts & (self.calls["sent_bytes"] > 0)
+        return sends, receives | (starts & (self.calls["received_bytes"] > 0))
 
 
 def join(trace: Trace) -> JoinedCalls:

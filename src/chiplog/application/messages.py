@@ -10,17 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chiplog.application.joined_calls import JoinedCalls, Rows
-from chiplog.tracing.trace import (
-    ANY_TAG,
-    ANYBODY,
-    IRECEIVES,
-    ISENDS,
-    NOBODY,
-    RECEIVES,
-    SENDRECV_RECEIVE,
-    SENDRECVS,
-    SENDS,
-)
+from chiplog.tracing.trace import ANY_TAG, ANYBODY, NOBODY
 
 
 @dataclass(frozen=True)
@@ -42,10 +32,9 @@ def match(joined: JoinedCalls) -> Messages:
     Receives of any source or tag, whose message the trace does not name, get the one that was sent first.
     """
     calls = joined.calls
-    sends = np.flatnonzero(joined.of_kinds(*SENDS, *ISENDS, *SENDRECVS) & (calls["peer"] != NOBODY))
-    receives = np.flatnonzero(
-        joined.of_kinds(*RECEIVES, *IRECEIVES, SENDRECV_RECEIVE) & (calls["peer"] != NOBODY)
-    )
+    is_send, is_receive = joined.sends_and_receives()
+    sends = np.flatnonzero(is_send & (calls["peer"] != NOBODY))
+    receives = np.flatnonzero(is_receive & (calls["peer"] != NOBODY))
     ranks = len(joined.trace.ranks)
     wild = (calls["peer"][receives] == ANYBODY) | (calls["tag"][receives] == ANY_TAG)
     places = calls["communicator"].astype(np.int64) * ranks

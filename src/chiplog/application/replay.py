@@ -22,16 +22,12 @@ from chiplog.tracing.trace import (
     IRECEIVES,
     ISENDS,
     PROBES,
-    RECEIVES,
     SENDRECV_RECEIVE,
-    SENDRECVS,
-    SENDS,
+    STARTS,
     STARTS_AND_ENDS,
     Trace,
     kinds,
 )
-
-MESSAGES = (*SENDS, *ISENDS, *RECEIVES, *IRECEIVES, *SENDRECVS, SENDRECV_RECEIVE)
 
 
 @dataclass(frozen=True)
@@ -58,9 +54,10 @@ def schedule_of(trace: Trace, flops_per_second: float | None = None) -> Replayed
     most = 2 * joined.calls.size + steps
     refuse_more("TRACE: operations of its replay", most, MOST_OPERATIONS, "replay a part of it")
     computed_ns = _computed_ns(joined, plan, flops_per_second)
-    starts = joined.of_kinds(*ISENDS, *IRECEIVES, *ICOLLECTIVES)
+    starts = joined.of_kinds(*ISENDS, *IRECEIVES, *ICOLLECTIVES, *STARTS)
     first_request = joined.calls["first_request"].tolist()
     requests = joined.calls["requests"].tolist()
+    halves = frozenset(np.flatnonzero(joined.of_kinds(SENDRECV_RECEIVE)).tolist())
     numbers_of = [rank_trace.requests.tolist() for rank_trace in trace.ranks]
     writer = ScheduleWriter()
     state = RankReplay(plan, writer, 0)
@@ -71,7 +68,13 @@ def schedule_of(trace: Trace, flops_per_second: float | None = None) -> Replayed
         begin = first_request[row]
         numbers = numbers_of[rank][begin : begin + requests[row]]
         state.computed_ns += computed_ns[row]
-        if row in plan.collectives or row in plan.tags:
+        if row + 1 in halves:
+            continue
+        if row in halves:
+            before = first_request[row - 1]
+            shared = numbers_of[rank][before : before + requests[row - 1]]
+            state.exchange((row - 1, row), shared or None)
+        elif row in plan.collectives or row in plan.tags:
             state.begin(row, numbers if starts[row] else None)
         elif numbers:
             state.complete(numbers)
@@ -108,7 +111,8 @@ def _local_ns(joined: JoinedCalls, plan: ReplayPlan) -> NDArray[np.int64]:
     In MPI_Init and the like all ranks wait for each other: the shortest of these calls is taken for all.
     """
     durations = joined.durations_ns.copy()
-    durations[joined.of_kinds(*MESSAGES, *COMPLETIONS, *PROBES)] = 0
+    sends, receives = joined.sends_and_receives()
+    durations[sends | receives | joined.of_kinds(*COMPLETIONS, *PROBES)] = 0
     durations[list(plan.collectives)] = 0
     for name in STARTS_AND_ENDS:
         rows = joined.calls["kind"] == kinds(name)[0]
@@ -171,7 +175,21 @@ class RankReplay:
     def begin(self, row: int, requests: list[int] | None) -> None:
         """Adds a message or a collective operation; with `requests`, the rank goes on while it is under way."""
         self.compute()
-        first, last = self._collective(row) if row in self._plan.collectives else self._message(row)
+        if row in self._plan.collectives:
+            self._go_on(*self._collective(row), requests)
+        else:
+            self.exchange((row,), requests)
+
+    def exchange(self, rows: tuple[int, ...], requests: list[int] | None) -> None:
+        """Adds messages that begin at once; those without counterpart are left out."""
+        self.compute()
+        indices = tuple(self._message(row) for row in rows if row in self._plan.tags)
+        self._go_on(indices, indices, requests)
+
+    def _go_on(
+        self, first: tuple[int, ...], last: tuple[int, ...], requests: list[int] | None
+    ) -> None:
+        """What follows waits until all of `last` have ended, or, with requests, until all of `first` have started."""
         if not first:
             return
         if requests is None:
@@ -187,12 +205,11 @@ class RankReplay:
             self.compute()
             self._front = Front((*self._front.ended, *awaited), self._front.started)
 
-    def _message(self, row: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    def _message(self, row: int) -> int:
         plan = self._plan
         kind = SEND if row in plan.sends else RECEIVE
         operation = (plan.message_bytes[row], self.rank, plan.peers[row], plan.tags[row], kind)
-        index = (self._writer.add(operation, self._front),)
-        return index, index
+        return self._writer.add(operation, self._front)
 
     def _collective(self, row: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """The operations that begin it, and those that nothing of it waits for."""
