@@ -133,12 +133,12 @@ def with_integers(at: Inputs, room: Path) -> dict[str, list[list[object]]]:
 def numbers(command: str) -> Iterator[str]:
     """The options of a command that are numbers of something."""
     for name, option in options():
-        if name == command and option.type.name in ("integer", "_bytes"):
+        if name == command and option.type.name in ("integer", "size"):
             yield option.opts[-1]
 
 
 def commands_with_numbers() -> list[str]:
-    return sorted({name for name, option in options() if option.type.name in ("integer", "_bytes")})
+    return sorted({name for name, option in options() if option.type.name in ("integer", "size")})
 
 
 @pytest.mark.parametrize("command", commands_with_numbers())
@@ -179,6 +179,7 @@ def readers(at: Inputs, room: Path) -> Iterator[list[object]]:
     yield ["export", "FILE", "--to", "csv", "-o", room / "out.csv"]
     yield ["export", "FILE", "--to", "loggopsim", "-o", room / "out"]
     yield ["report", "FILE", "-o", room / "out.html"]
+    yield ["share", "FILE", "--name", "one", "-o", room / "shared.json"]
     yield ["report", at.survey, "--topology", "FILE", "-o", room / "out.html"]
     yield ["survey", SIM, "-o", room / "new.jsonl", "--topology", "FILE"]
     yield ["survey", "verdict", "FILE"]

@@ -132,6 +132,10 @@ INVOCATIONS = """
 2 | report | FILE
 2 | report NOWHERE -o OUT.html | NOWHERE
 2 | report RUN -o OUT.docx | .html
+2 | share MODEL --name one | -o
+2 | share MODEL -o OUT | --name
+2 | share NOWHERE --name one -o OUT | NOWHERE
+2 | share RUN --name one -o OUT | run
 2 | list | it accepts models
 2 | list colours | models
 2 | doctor --colour | --colour

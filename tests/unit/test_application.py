@@ -70,7 +70,7 @@ def test_communicators_keep_messages_apart() -> None:
 
 def test_sends_and_receives_without_counterpart_are_counted_and_said() -> None:
     trace = trace_of([send(0, 1, 1), send(1, 2, 1)], [receive(0, 3, 0)])
-    assert any("1 sends and 0 receives" in sentence for sentence in costs_of(trace).notes)
+    assert any("1 send and 0 receives" in sentence for sentence in costs_of(trace).notes)
 
 
 def waiting(trace: Trace) -> list[tuple[float, float, float]]:

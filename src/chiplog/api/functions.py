@@ -165,17 +165,24 @@ def predict(
     per_node: int = 1,
     paper_literal: bool = False,
     anyway: bool = False,
+    convention: str = "common-start",
+    anchors: Sequence[File] = (),
 ) -> Results[Prediction]:
     """How long each algorithm of a collective operation takes, the fastest first, with a range; a bound is last.
 
     Of "one-to-many", rank 0 sends a message to each of the others; `paper_literal` takes LoP's formulas as printed.
 
     A fit that its own check rejects raises UsageError, unless `anyway`: then each row's `rejected` says why.
+
+    `anchors` are files with measured operations of fewer ranks, which correct the times: see each row's `correction`.
+    Times are those of `convention`: "common-start" or "osu", the mean over ranks of own clocks.
     """
     from dataclasses import asdict
 
     from chiplog.api.tables import Results, columns_of
     from chiplog.collectives.algorithm import Task
+    from chiplog.jobs.anchor_files import read_anchors
+    from chiplog.prediction.convention import convention_of
     from chiplog.prediction.predict import predict as predict_all
 
     task = Task(ranks, message_bytes, peers=peers or Task.peers)
@@ -188,6 +195,8 @@ def predict(
         per_node=per_node,
         paper_literal=paper_literal,
         anyway=anyway,
+        convention=convention_of(convention, "convention"),
+        anchors=read_anchors(anchors),
     )
     shown = ("algorithm", "peers", "seconds", "low", "high", "verdict", "extrapolated")
     return Results(predictions, columns_of(*shown, of=asdict))

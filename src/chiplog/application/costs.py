@@ -10,6 +10,7 @@ from chiplog.application.joined_calls import JoinedCalls, join
 from chiplog.application.messages import Messages, match
 from chiplog.application.result import AppResult, CallCosts, PairRow, RankCosts, SizeRow
 from chiplog.application.waiting import Waiting, waiting_of
+from chiplog.counts import counted
 from chiplog.tracing.trace import (
     KINDS,
     NO_COMMUNICATOR,
@@ -132,21 +133,23 @@ def _notes(joined: JoinedCalls, messages: Messages, collectives: CollectiveCalls
     notes = []
     cut = [str(rank.rank) for rank in joined.trace.ranks if not rank.is_complete]
     if cut:
-        whose = f"rank {cut[0]}" if len(cut) == 1 else f"{len(cut)} ranks"
+        whose = f"rank {cut[0]}" if len(cut) == 1 else counted(len(cut), "rank")
         notes.append(f"the trace of {whose} ends before MPI_Finalize")
     lost = messages.lost_sends.size, messages.lost_receives.size
     if any(lost):
         notes.append(
-            f"{lost[0]} sends and {lost[1]} receives have no counterpart in the trace; no waiting is counted for them"
+            f"{counted(lost[0], 'send')} and {counted(lost[1], 'receive')} have no counterpart in the trace; no waiting is "
+            "counted for them"
         )
     if collectives.unlike:
         notes.append(
-            f"{collectives.unlike} collective operations are not called alike by all members; no waiting is counted"
+            f"{counted(collectives.unlike, 'collective operation')} not called alike by all members; no waiting is "
+            "counted there"
         )
     unknown = np.count_nonzero(joined.calls["communicator"] == NO_COMMUNICATOR)
     if unknown:
         notes.append(
-            f"{unknown} collective calls are traced without their communicator; no waiting is counted for them"
+            f"{counted(unknown, 'collective call')} traced without communicator; no waiting is counted there"
         )
     begin, end = joined.calls["begin_ns"], joined.calls["end_ns"]
     completion = joined.completed_by[messages.receives]

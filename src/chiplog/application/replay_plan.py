@@ -17,6 +17,7 @@ from chiplog.application.collective_templates import (
 )
 from chiplog.application.joined_calls import JoinedCalls
 from chiplog.application.messages import Messages
+from chiplog.counts import counted
 from chiplog.tracing.trace import KINDS
 
 ROOTED = ("bcast", "reduce", "gather", "scatter")
@@ -118,7 +119,9 @@ def _planned(
 def _notes(joined: JoinedCalls, messages: Messages) -> tuple[str, ...]:
     """What is not replayed."""
     lost = messages.lost_sends.size + messages.lost_receives.size
-    notes = [f"{lost} sends and receives without counterpart are left out"] * bool(lost)
+    notes = [
+        f"{counted(lost, 'send or receive', 'sends and receives')} without counterpart left out"
+    ] * bool(lost)
     kept = [f"MPI_{name}" for name in KINDS if name.startswith(KEEP_TIME)]
     called = {f"MPI_{KINDS[kind]}" for kind in np.unique(joined.calls["kind"]).tolist()}
     local = ("MPI_Comm_rank", "MPI_Comm_size")

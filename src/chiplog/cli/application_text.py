@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from chiplog.application.result import AppResult, RankCosts, Replay
 from chiplog.cli.output import aligned, wrapped
+from chiplog.counts import counted
 from chiplog.report import format
 
 MOST_CALLS = 8
@@ -30,7 +31,7 @@ def application_text(result: AppResult, *, details: bool = False) -> str:
 
 
 def _first_line(result: AppResult) -> str:
-    ranks = "1 rank" if result.ranks == 1 else f"{result.ranks} ranks"
+    ranks = counted(result.ranks, "rank")
     if not result.has_times:
         return wrapped(f"{ranks}, by {result.source}: the trace has no times.")
     return wrapped(
@@ -51,7 +52,7 @@ def _ranks(result: AppResult, *, details: bool) -> str:
     table = [titles, *((numbers(ranks), *cells) for cells, ranks in shown)]
     text = aligned(table)
     if len(shown) < len(lines):
-        text += f"\n{len(lines) - len(shown)} lines between these are left out: --details shows all"
+        text += f"\n{counted(len(lines) - len(shown), 'line')} between these left out: --details"
     return text
 
 
@@ -112,9 +113,9 @@ def _calls(result: AppResult, *, details: bool) -> str:
     rest = len(longest) - len(shown)
     if rest > 0:
         taken = format.value(total - sum(row.seconds for row in shown), "s", digits=2)
-        text += f"\nand {rest} more functions"
+        text += f"\nand {counted(rest, 'more function')}"
         text += f", {taken} in all" if result.has_times else ""
-        text += ": --details shows them"
+        text += ": --details shows all"
     return text
 
 
@@ -146,7 +147,7 @@ def _pairs(result: AppResult, *, details: bool) -> str:
     ]
     text = aligned(table)
     if len(shown) < len(result.pairs):
-        text += f"\nand {len(result.pairs) - len(shown)} more pairs: --details shows them"
+        text += f"\nand {counted(len(result.pairs) - len(shown), 'more pair')}: --details shows all"
     return text
 
 

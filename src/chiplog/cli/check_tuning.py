@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from chiplog.cli.options import FoundMpiOption, JsonOption, ProgramOption, names_help
+from chiplog.cli.options import COMMAND, FoundMpiOption, JsonOption, ProgramOption, names_help
 from chiplog.cli.output import say, write_json
 
 NOT_IN_FORCE = 3
@@ -17,7 +17,8 @@ def check_tuning(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="From `chiplog tune`, or your own.")],
     target: ProgramOption,
     launcher: Annotated[
-        str | None, typer.Option(help='Starts 3 ranks or more, e.g. "mpirun -n 4".')
+        str | None,
+        typer.Option(metavar=COMMAND, help='Starts 3 ranks or more, e.g. "mpirun -n 4".'),
     ] = None,
     mpi: FoundMpiOption = None,
     library: Annotated[

@@ -34,7 +34,13 @@ class ComparedRuns:
 class JudgingOptions:
     """How models are judged."""
 
-    models: str | None = option(metavar="NAME,NAME ...", help="Models to judge on held-out points.")
+    models: str | None = option(
+        None,
+        "--models",
+        "--model",
+        metavar="NAME[,NAME ...]",
+        help="Models to judge on held-out points.",
+    )
     hold_out: str | None = option(
         help='The points to hold out, e.g. "message_bytes>65536" or "peers>8".'
     )

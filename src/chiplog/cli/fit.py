@@ -23,7 +23,7 @@ class FittingOptions:
     """Which models are fitted, and how."""
 
     model: str = option(
-        "loggp", "--model", metavar="NAME[,NAME ...]", help="See: chiplog list models."
+        "loggp", "--model", "--models", metavar="NAME[,NAME ...]", help="See: chiplog list models."
     )
     method: str | None = option(
         help="prtt, culler, kielmann, bell, one-to-many, k=all, k=1, k=max or all; by default each model's own."

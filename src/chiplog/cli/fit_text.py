@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from chiplog.counts import counted
 from chiplog.dataset.operations import NORMAL, operation_text
 from chiplog.fitting.estimates.freedom import NO_INTERVAL
 from chiplog.fitting.quantities.by_method import ONE_TO_MANY
@@ -50,7 +51,7 @@ def fits_text(fits: Sequence[Fit]) -> str:
     lines = [line for block in shown for line in [*block[:MOST_LINES], ""]]
     rest = len(blocks) - len(shown)
     if rest:
-        lines.append(f"{rest} more {'fit' if rest == 1 else 'fits'}")
+        lines.append(counted(rest, "more fit"))
     return "\n".join([*lines, "--details prints all that the report has of them"])
 
 
@@ -70,13 +71,13 @@ def _fit_lines(fit: Fit, *, several: bool) -> Iterator[str]:
     if fit.changes:
         places = ", ".join(short_place(change) for change in fit.changes)
         yield _cut(f"protocol changes above {places}")
-    yield _error(fit)
+    yield from textwrap.wrap(_error(fit), COLUMNS, subsequent_indent="  ")
     for words in fit.warnings[:MOST_WARNINGS]:
         yield from textwrap.wrap(
             f"! {words}", COLUMNS, subsequent_indent="  ", max_lines=2, placeholder=" ..."
         )
     if len(fit.warnings) > MOST_WARNINGS:
-        yield f"! {len(fit.warnings) - MOST_WARNINGS} more warnings"
+        yield f"! {counted(len(fit.warnings) - MOST_WARNINGS, 'more warning')}"
 
 
 def _title(fit: Fit, *, several: bool) -> str:
@@ -195,9 +196,8 @@ def _error(fit: Fit) -> str:
     if not error.points:
         return "it predicts nothing of what was measured"
     median, worst = (format.percent(share) for share in (error.median_relative, error.max_relative))
-    return (
-        f"off by {median} where fitted ({error.points} points; worst {worst}); held out: chiplog compare"
-    )[:COLUMNS]
+    points = counted(error.points, "point")
+    return f"off by {median} where fitted ({points}; worst {worst}); held out: chiplog compare"
 
 
 def _plain(words: str) -> str:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from chiplog.cli.options import option
+from chiplog.cli.options import option, size, time
 from chiplog.cli.output import note, rejected_text
 from chiplog.errors import UsageError
 
@@ -23,13 +23,21 @@ class ParameterOptions:
     model: Path | None = option(
         metavar="MODEL.json", help="Take the parameters from a fit of loggops, loggps or loggp."
     )
-    L: str | None = option(None, "--L", metavar="NS", help="Latency.")
-    o: str | None = option(None, "--o", metavar="NS", help="CPU time a message.")
-    g: str | None = option(None, "--g", metavar="NS", help="NIC time a message.")
-    G: str | None = option(None, "--G", metavar="NS", help="NIC time a byte.")
-    O: str | None = option(None, "--O", metavar="NS", help="CPU time a byte; 0 by default.")
+    L: str | None = option(
+        None, "--L", metavar="TIME", parser=time, help="Latency: 1us, or 1000, in ns."
+    )
+    o: str | None = option(None, "--o", metavar="TIME", parser=time, help="CPU time a message.")
+    g: str | None = option(None, "--g", metavar="TIME", parser=time, help="NIC time a message.")
+    G: str | None = option(None, "--G", metavar="TIME", parser=time, help="NIC time a byte: 0.5ns.")
+    O: str | None = option(
+        None, "--O", metavar="TIME", parser=time, help="CPU time a byte; 0 by default."
+    )
     S: int | None = option(
-        None, "--S", metavar="BYTES", help="Longer sends wait for their receive; none by default."
+        None,
+        "--S",
+        metavar="SIZE",
+        parser=size,
+        help="Longer sends wait for their receive; none by default.",
     )
     classes: Path | None = option(
         metavar="FILE.json", help="Take parameters by pair of ranks, e.g. within a node."
@@ -80,7 +88,7 @@ def parameters_from(given: ParameterOptions) -> LogGOPS:
     missing = [f"--{name}" for name in ("L", "o", "g", "G") if name not in given.times]
     if missing:
         raise UsageError(
-            f"{', '.join(missing)}: missing; give --model, or --L, --o, --g and --G in ns."
+            f"{', '.join(missing)}: missing; give --model, or --L, --o, --g and --G, e.g. --L 1us."
         )
     return LogGOPS.from_ns(**given.times, S_bytes=given.largest_eager_bytes)
 

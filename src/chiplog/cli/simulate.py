@@ -17,7 +17,7 @@ from chiplog.cli.model_parameters import (
 )
 from chiplog.cli.options import ModelResults, option
 from chiplog.cli.output import note, say, write_json
-from chiplog.counts import seed_within
+from chiplog.counts import counted, seed_within
 from chiplog.errors import RunFailed
 from chiplog.output_file import is_standard_output
 
@@ -158,6 +158,8 @@ def _print(simulation: Simulation, time_range: Range | None) -> None:
     for rank, time_ns in enumerate(finish[:MOST_RANKS_SHOWN]):
         say(f"rank {rank}  {time_ns} ns")
     if len(finish) > MOST_RANKS_SHOWN:
-        say(f"… and {len(finish) - MOST_RANKS_SHOWN} more ranks: --json FILE has all")
+        say(f"… and {counted(len(finish) - MOST_RANKS_SHOWN, 'more rank')}: --json FILE has all")
     rate = simulation.events / simulation.wall_seconds / 1e6
-    note(f"{simulation.events} events in {simulation.wall_seconds:.3g} s ({rate:.1f} million/s).")
+    note(
+        f"{counted(simulation.events, 'event')} in {simulation.wall_seconds:.3g} s ({rate:.1f} million/s)."
+    )

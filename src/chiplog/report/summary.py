@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
+from chiplog.counts import counted
 from chiplog.fitting.result import Parameter
 from chiplog.protocol_changes.change import Change
 from chiplog.report import format
@@ -66,8 +67,7 @@ def _warnings(report: ReportInput, room: int) -> list[str]:
         lines = [line for sentence in sentences[:shown] for line in _wrap(f"! {sentence}")]
         more = len(sentences) - shown
         if more > 0:
-            words = f"{more} more" if shown else f"{more}"
-            lines.append(f"! {words} {'warning' if more == 1 else 'warnings'}: --details")
+            lines.append(f"! {counted(more, 'more warning' if shown else 'warning')}: --details")
         if len(lines) <= room:
             break
     return lines
