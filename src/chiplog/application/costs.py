@@ -138,15 +138,15 @@ def _notes(joined: JoinedCalls, messages: Messages, collectives: CollectiveCalls
     lost = messages.lost_sends.size, messages.lost_receives.size
     if any(lost):
         notes.append(
-            f"{counted(lost[0], 'send')} and {counted(lost[1], 'receive')} have no counterpart in the trace; no waiting is "
-            "counted for them"
+            f"{counted(lost[0], 'send')} and {counted(lost[1], 'receive')} have no counterpart in the trace; no "
+            "waiting is counted for them"
         )
     if collectives.unlike:
         notes.append(
             f"{counted(collectives.unlike, 'collective operation')} not called alike by all members; no waiting is "
             "counted there"
         )
-    unknown = np.count_nonzero(joined.calls["communicator"] == NO_COMMUNICATOR)
+    unknown = int(np.count_nonzero(joined.calls["communicator"] == NO_COMMUNICATOR))
     if unknown:
         notes.append(
             f"{counted(unknown, 'collective call')} traced without communicator; no waiting is counted there"
