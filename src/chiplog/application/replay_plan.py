@@ -127,5 +127,5 @@ def _notes(joined: JoinedCalls, messages: Messages) -> tuple[str, ...]:
     local = ("MPI_Comm_rank", "MPI_Comm_size")
     named = [name for name in kept if name in called and name not in local]
     if named:
-        notes.append(f"{', '.join(named[:4])} take as long as they did")
+        notes.append(f"the times of {', '.join(named[:4])} are kept as traced")
     return tuple(notes)
