@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 from all_commands import Inputs, options
 from command import SIM
+from trace_files import ring as ring_trace
 
 from chiplog.cli import main
 from chiplog.dataset.importer import IMPORTERS
@@ -119,6 +120,7 @@ def with_integers(at: Inputs, room: Path) -> dict[str, list[list[object]]]:
         "predict": predicted,
         "schedule": made,
         "simulate": [ring],
+        "app": [["app", ring_trace(room / "trace"), "--L", 1, "--o", 1, "--g", 1, "--G", 1]],
         "tune": [
             ["tune", at.model, "--for", "chiplog", "--anyway", "--ranks", 4, "-o", room / "t"]
         ],
@@ -163,6 +165,7 @@ def readers(at: Inputs, room: Path) -> Iterator[list[object]]:
     yield ["compare", at.run, "FILE"]
     yield ["predict", "FILE", "barrier", "--ranks", 4]
     yield ["simulate", "FILE", "--L", 1, "--o", 1, "--g", 1, "--G", 1]
+    yield ["app", "FILE"]
     yield ["simulate", at.goal, "--model", "FILE"]
     yield ["simulate", at.goal, "--classes", "FILE"]
     yield ["simulate", at.goal, "--L", 1, "--o", 1, "--g", 1, "--G", 1, "--noise-trace", "FILE"]

@@ -15,6 +15,7 @@ BY_COMMAND = {"--output", "--from", "--to", "--library"}
 """Options whose value is named after the file or format of the command."""
 OTHERWISE = {
     ("simulate", "--model"): "a file, since nothing else holds all parameters",
+    ("app", "--model"): "as of simulate",
     ("tune", "--ranks"): "several numbers, where others start so many ranks",
     ("tune", "--type"): "several datatypes, for each of which a rule must hold",
     ("tune", "--samples"): "the file of all samples; bench is told how many it takes",
@@ -50,7 +51,11 @@ def test_what_is_written_is_named_by_o_and_output_everywhere() -> None:
 
 
 def test_models_are_named_by_model_and_models_everywhere() -> None:
-    names = [set(parameter.opts) for command, parameter in options() if command != "simulate"]
+    names = [
+        set(parameter.opts)
+        for command, parameter in options()
+        if command not in ("simulate", "app")
+    ]
     assert [each for each in names if ("--model" in each) != ("--models" in each)] == []
 
 
@@ -59,6 +64,7 @@ def test_seconds_are_said_where_they_are_meant() -> None:
         if parameter.type.name == "float" and named(parameter) not in (
             "--precision",
             "--node-rate",
+            "--flops-per-second",
         ):
             assert parameter.metavar == "SECONDS", (command, parameter.opts)
 

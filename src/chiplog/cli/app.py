@@ -24,6 +24,7 @@ COMMANDS = {
     "predict": "predict",
     "schedule": "schedule",
     "simulate": "simulate",
+    "app": "application",
     "tune": "tune",
     "check-tuning": "check_tuning",
     "bench": "bench",

@@ -21,6 +21,16 @@ def write_json(destination: str, content: Any) -> None:
     write_text(destination, json.dumps(content, indent=2, allow_nan=False) + "\n")
 
 
+def aligned(rows: Sequence[Sequence[str]]) -> str:
+    """Plain columns, for commands that answer before a library for tables would be loaded."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = (
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True))
+        for row in rows
+    )
+    return "\n".join(line.rstrip() for line in lines)
+
+
 def rejected_text(reason: str) -> str:
     """What is said of results from a fit that its own check rejects."""
     return f"not to be relied on (--anyway): {reason}."

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from chiplog.cli.output import note, rejected_text, say, wrapped
+from chiplog.cli.output import aligned, note, rejected_text, say, wrapped
 from chiplog.counts import counted
 from chiplog.prediction.correction import Correction, CorrectionKind
 from chiplog.prediction.result import LOWER_BOUND, Prediction
@@ -33,7 +33,7 @@ def print_predictions(rows: Sequence[Prediction]) -> None:
         f"{first.operation}, {ranks}, {format.exact_bytes(first.bytes)}, by the fit of {first.model}"
     )
     say(f"time: {first.convention.in_words}")
-    say(_aligned(table))
+    say(aligned(table))
     for row in rows:
         if row.correction is not None:
             say(wrapped(f"{row.algorithm}: {correction_text(row.correction)}", "  "))
@@ -76,13 +76,3 @@ def _numbers_text(correction: Correction) -> str:
         plus = format.with_interval(offset.value, offset.low, offset.high, "s")
         parts.append(f"plus {plus} a round")
     return " ".join(parts)
-
-
-def _aligned(rows: Sequence[Sequence[str]]) -> str:
-    """Plain columns: this command answers before a library for tables would be loaded."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    lines = (
-        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True))
-        for row in rows
-    )
-    return "\n".join(line.rstrip() for line in lines)
