@@ -29,6 +29,7 @@ COMMANDS = {
     "bench": "bench",
     "export": "export",
     "report": "report",
+    "trace": "trace",
     "list": "list_names",
     "doctor": "doctor",
 }

@@ -1,0 +1,1 @@
+"""Traces of MPI programs: what each rank called, when, with whom and how much."""

@@ -1,0 +1,1 @@
+"""Importers of traces: one module each."""
