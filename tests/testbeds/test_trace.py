@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from barrier_programs import compile_program
+from barrier_programs import PROGRAMS, compile_program
 from command import chiplog
 
 from chiplog.measurement.launchers import OPEN_MPI_AS_ROOT
@@ -41,11 +41,26 @@ def launch(mpi: Mpi, ranks: int) -> list[str]:
     return [str(mpi.launcher), "-n", str(ranks), *crowd]
 
 
+@pytest.fixture(scope="module")
+def fortran_program(mpi: Mpi, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    target = tmp_path_factory.mktemp("fortran") / "program"
+    compiler = mpi.mpicxx.with_name(mpi.mpicxx.name.replace("mpicxx", "mpif90"))
+    if not compiler.exists() or shutil.which("gfortran") is None:
+        pytest.skip(f"{mpi} has no Fortran here")
+    command = [str(compiler), str(PROGRAMS / "traced.f90"), "-o", str(target)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        pytest.skip(f"{mpi} was not built for this Fortran: {done.stderr[-300:]}")
+    return target
+
+
 @pytest.fixture
 def record(mpi: Mpi, program: Path, tmp_path: Path) -> Record:
     """Runs a case of the program under the tracer; its exit code and its trace."""
 
-    def run(case: str, *arguments: object, ranks: int = 2) -> tuple[int, Trace]:
+    def run(
+        case: str, *arguments: object, ranks: int = 2, program: Path = program
+    ) -> tuple[int, Trace]:
         words = [*launch(mpi, ranks), str(program), case, *map(str, arguments)]
         traced = trace_command(words, tmp_path, mpicxx=str(mpi.mpicxx))
         environment = {**os.environ, **OPEN_MPI_AS_ROOT, **traced.environment}
@@ -187,6 +202,22 @@ def test_threads_lose_no_call(record: Record) -> None:
         assert rank.call_counts["MPI_Isend"] == rank.call_counts["MPI_Waitall"] == 600
         assert int(rows(rank, "Waitall")["requests"].sum()) == 1200
         assert np.all(np.diff(rank.calls["begin_ns"]) >= 0)
+
+
+def test_fortran_programs_are_recorded_as_those_in_c(record: Record, fortran_program: Path) -> None:
+    code, trace = record("", program=fortran_program)
+    assert code == 0
+    first, second = trace.ranks
+    assert first.is_complete
+    assert names(first) == [
+        *("Init", "Send", "Irecv", "Isend", "Waitall", "Allreduce", "Allgather"),
+        *("Comm_split", "Barrier", "Comm_free", "Finalize"),
+    ]
+    assert rows(first, "Send")[["peer", "tag", "sent_bytes"]].tolist() == [(1, 5, 16)]
+    assert rows(second, "Recv")[["peer", "tag", "received_bytes"]].tolist() == [(0, 5, 16)]
+    assert rows(first, "Irecv")[["peer", "tag", "received_bytes"]].tolist() == [(1, 6, 24)]
+    assert rows(first, "Waitall")["requests"].tolist() == [2]
+    assert rows(first, "Allgather")[["sent_bytes", "received_bytes"]].tolist() == [(8, 16)]
 
 
 @pytest.mark.parametrize("how", ["killed", "aborted", "no-finalize"])

@@ -23,28 +23,28 @@ constexpr std::uint32_t low(std::uint64_t number) { return static_cast<std::uint
 constexpr std::uint32_t high(std::uint64_t number) { return static_cast<std::uint32_t>(number >> 32U); }
 constexpr bool is_short(std::int32_t number) { return number == static_cast<std::int16_t>(number); }
 
-// The words of an entry, in the order of its flags.
+// Writes the words of an entry, in the order of its flags, from the block's end downwards.
 class Words {
  public:
+  explicit Words(std::uint32_t* end) : back(end) {}
   void add(std::uint8_t flag, std::uint32_t word) {
     flags |= flag;
-    words_[count++] = word;
+    *--back = word;
   }
   void add(std::uint8_t flag, std::uint32_t first, std::uint32_t second) {
     add(flag, first);
-    add(flag, second);
+    *--back = second;
   }
-  // The block is filled from its end downwards.
-  std::uint32_t* copy_below(std::uint32_t* back) const {
-    for (std::size_t i = 0; i < count; ++i) *--back = words_[i];
-    return back;
+  void add_peer(std::int32_t peer, std::int32_t tag) {
+    if (is_short(peer) && is_short(tag)) {
+      add(flag::short_peer, static_cast<std::uint16_t>(peer) | static_cast<std::uint32_t>(tag) << 16U);
+    } else {
+      add(flag::long_peer, static_cast<std::uint32_t>(peer), static_cast<std::uint32_t>(tag));
+    }
   }
 
+  std::uint32_t* back;
   std::uint8_t flags = 0;
-  std::size_t count = 0;
-
- private:
-  std::uint32_t words_[8];
 };
 
 bool are_consecutive(std::span<const std::uint32_t> requests) {
@@ -146,6 +146,7 @@ void Stream::put(const Entry& entry) {
   std::uint64_t halves[2];
   std::memcpy(halves, &entry, sizeof entry);
   auto* const place = reinterpret_cast<volatile std::uint64_t*>(front_);
+  std::atomic_signal_fence(std::memory_order_release);
   place[0] = halves[0];
   std::atomic_signal_fence(std::memory_order_release);
   place[1] = halves[1];
@@ -153,35 +154,27 @@ void Stream::put(const Entry& entry) {
 }
 
 std::uint32_t Stream::write(const Call& call, Ticks begin, Ticks end) {
-  const std::size_t all = call.requests.size();
-  const std::size_t here = std::min(all, most_words);
-  if (reserve(1, 8 + here, begin) == nullptr) return 0;
+  const std::size_t here = std::min(call.requests.size(), most_words);
+  if (reserve(1, 8 + here, begin) == nullptr) [[unlikely]]
+    return 0;
   const Ticks gap = begin > last_end_ ? begin - last_end_ : 0;
-  const Ticks from = last_end_ + gap;
-  const Ticks duration = end > from ? end - from : 0;
-  Words words;
-  if (call.peer != Call::no_peer) {
-    if (is_short(call.peer) && is_short(call.tag)) {
-      words.add(flag::short_peer, static_cast<std::uint16_t>(call.peer) | static_cast<std::uint32_t>(call.tag) << 16U);
-    } else {
-      words.add(flag::long_peer, static_cast<std::uint32_t>(call.peer), static_cast<std::uint32_t>(call.tag));
-    }
-  }
-  if ((high(gap) | high(duration)) != 0) [[unlikely]]
+  last_end_ += gap;
+  const Ticks duration = end > last_end_ ? end - last_end_ : 0;
+  last_end_ += duration;
+  Words words(back_);
+  if (call.peer != Call::no_peer) words.add_peer(call.peer, call.tag);
+  if (high(gap | duration) != 0) [[unlikely]]
     words.add(flag::long_times, high(gap), high(duration));
   if (call.received_bytes != 0) words.add(flag::received, low(call.received_bytes));
-  if ((high(call.sent_bytes) | high(call.received_bytes)) != 0) [[unlikely]]
+  if (high(call.sent_bytes | call.received_bytes) != 0) [[unlikely]]
     words.add(flag::long_bytes, high(call.sent_bytes), high(call.received_bytes));
   std::uint32_t amount = low(call.sent_bytes);
-  std::uint32_t* back = words.copy_below(back_);
-  if (all != 0) {
+  if (here != 0) {
     amount = static_cast<std::uint32_t>(here);
     if (are_consecutive(call.requests.first(here))) {
-      words.flags |= flag::range;
-      *--back = call.requests[0];
+      words.add(flag::range, call.requests[0]);
     } else {
-      words.flags |= flag::lists;
-      for (const std::uint32_t request : call.requests.first(here)) *--back = request;
+      for (const std::uint32_t request : call.requests.first(here)) words.add(flag::lists, request);
     }
   }
   std::uint32_t request = 0;
@@ -189,26 +182,29 @@ std::uint32_t Stream::write(const Call& call, Ticks begin, Ticks end) {
     words.flags |= flag::starts;
     request = next_request_++;
   }
-  back_ = back;
-  std::atomic_signal_fence(std::memory_order_release);
+  back_ = words.back;
   put({low(gap), low(duration), call.kind, words.flags, call.communicator, amount});
-  last_end_ = from + duration;
-  for (std::size_t done = here; done < all; done += most_words) {
-    const auto part = call.requests.subspan(done, std::min(most_words, all - done));
-    if (reserve(1, part.size(), end) == nullptr) return request;
-    for (const std::uint32_t one : part) *--back_ = one;
-    put({0, 0, extra::more, flag::lists, 0, static_cast<std::uint32_t>(part.size())});
-  }
+  if (here < call.requests.size()) write_more(call.requests.subspan(here));
   return request;
 }
 
+// The requests that an entry has no room for.
+void Stream::write_more(std::span<const std::uint32_t> requests) {
+  for (std::size_t done = 0; done < requests.size(); done += most_words) {
+    const auto part = requests.subspan(done, std::min(most_words, requests.size() - done));
+    if (reserve(1, part.size(), last_end_) == nullptr) return;
+    for (const std::uint32_t one : part) *--back_ = one;
+    put({0, 0, extra::more, flag::lists, 0, static_cast<std::uint32_t>(part.size())});
+  }
+}
+
 void Stream::write_receiving(std::int32_t source, std::int32_t tag, std::uint64_t bytes) {
-  if (reserve(1, 5, last_end_) == nullptr) return;
-  Words words;
-  words.add(flag::long_peer, static_cast<std::uint32_t>(source), static_cast<std::uint32_t>(tag));
+  if (reserve(1, 8, last_end_) == nullptr) return;
+  Words words(back_);
+  words.add_peer(source, tag);
   words.add(flag::received, low(bytes));
   if (high(bytes) != 0) words.add(flag::long_bytes, 0, high(bytes));
-  back_ = words.copy_below(back_);
+  back_ = words.back;
   put({0, 0, extra::receiving, words.flags, 0, 0});
 }
 

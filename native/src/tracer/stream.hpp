@@ -63,6 +63,7 @@ class Stream {
   void* reserve(std::size_t entries, std::size_t words, Ticks now);
   bool next_block(Ticks now);
   void put(const Entry& entry);
+  void write_more(std::span<const std::uint32_t> requests);
 
   std::byte* front_ = nullptr;
   std::uint32_t* back_ = nullptr;
