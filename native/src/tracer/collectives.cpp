@@ -23,7 +23,7 @@ struct Bytes {
   }
   std::uint64_t sum(const auto* counts, MPI_Datatype type, int ranks) const {
     std::int64_t all = 0;
-    for (int i = 0; i < ranks; ++i) all += static_cast<std::int64_t>(counts[i]);
+    for (int i = 0; i < ranks && type != MPI_DATATYPE_NULL; ++i) all += static_cast<std::int64_t>(counts[i]);
     return (*this)(all, type);
   }
   std::uint64_t sum(const auto* counts, const MPI_Datatype* types, int ranks) const {

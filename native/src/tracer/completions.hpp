@@ -25,10 +25,7 @@ struct InFortran {
   };
   static constexpr int first_index = 1;
   static RequestKey key(MPI_Fint request) { return InC::key(PMPI_Request_f2c(request)); }
-  static bool ignores(const Status* status) {
-    const void* const address = status;
-    return address == MPI_F_STATUS_IGNORE || address == MPI_F_STATUSES_IGNORE;
-  }
+  static bool ignores(const Status* status) { return is_ignored(status); }
   static const MPI_Status& status_at(const Status* statuses, std::size_t at, MPI_Status& in_c) {
     PMPI_Status_f2c(statuses[at].words, &in_c);
     return in_c;
@@ -85,6 +82,9 @@ class Completed {
     const std::int32_t source = trace_peer(status.MPI_SOURCE);
     const std::uint64_t bytes = received_bytes(status);
     if (source < 0 || (posted.peer == source && posted.tag == status.MPI_TAG && posted.bytes == bytes)) return;
+    int is_cancelled = 0;
+    PMPI_Test_cancelled(&status, &is_cancelled);
+    if (is_cancelled != 0) return;
     others_.data()[other_count_++] = {posted.number, source, status.MPI_TAG, bytes};
   }
 

@@ -1,6 +1,7 @@
 // Arguments of Fortran programs: all are passed by address.
 #pragma once
 
+#include <dlfcn.h>
 #include <mpi.h>
 
 #include <type_traits>
@@ -8,6 +9,14 @@
 namespace chiplog::tracer {
 
 static_assert(sizeof(int) == sizeof(MPI_Fint));
+
+// MPI_STATUS_IGNORE and MPI_STATUSES_IGNORE; the module mpi_f08 of MPICH and its kin has objects of its own for them.
+[[nodiscard]] inline bool is_ignored(const void* status) {
+  static const void* const one = dlsym(RTLD_DEFAULT, "MPIR_F08_MPI_STATUS_IGNORE_OBJ");
+  static const void* const many = dlsym(RTLD_DEFAULT, "MPIR_F08_MPI_STATUSES_IGNORE_OBJ");
+  return status == MPI_F_STATUS_IGNORE || status == MPI_F_STATUSES_IGNORE || status == nullptr || status == one ||
+         status == many;
+}
 
 // An argument as the C function has it, of type T.
 template <class T>
@@ -31,7 +40,7 @@ class FortranArgument {
 template <>
 class FortranArgument<MPI_Status*> {
  public:
-  explicit FortranArgument(void* given) : given_(given == MPI_F_STATUS_IGNORE ? own_ : given) {}
+  explicit FortranArgument(void* given) : given_(is_ignored(given) ? own_ : given) {}
   FortranArgument(const FortranArgument&) = delete;
   FortranArgument& operator=(const FortranArgument&) = delete;
   [[nodiscard]] void* passed() { return given_; }

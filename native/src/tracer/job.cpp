@@ -50,6 +50,22 @@ void fill_header(FileHeader& header, int rank, int ranks) {
   write_kinds();
 }
 
+// The handles of another family of MPIs can't be read.
+void end_under_other_mpi() {
+#ifdef OPEN_MPI
+  constexpr bool is_open_mpi = true;
+#else
+  constexpr bool is_open_mpi = false;
+#endif
+  char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";
+  int length = 0;
+  if (PMPI_Get_library_version(text, &length) != MPI_SUCCESS) return;
+  if (std::string_view(text).starts_with("Open MPI") == is_open_mpi) return;
+  say(std::string("the tracer was built for ") + (is_open_mpi ? "Open MPI" : "MPICH or its kin") +
+      ", but the program runs under another MPI: name that one's C++ compiler with --mpi.");
+  std::_Exit(EXIT_FAILURE);
+}
+
 // Other worlds, which MPI_Comm_spawn has made, have ranks of the same numbers: they are left out.
 bool is_spawned() {
   MPI_Comm parent = MPI_COMM_NULL;
@@ -128,6 +144,7 @@ template <class Run>
 int initialised(Kind kind, Run run) {
   if (is_within) return run();
   is_within = true;
+  end_under_other_mpi();
   const Ticks begin = ticks_now();
   const int error = run();
   const Ticks end = ticks_now();

@@ -151,9 +151,8 @@ struct PrepareReceivedParts {
 
 CHIPLOG_CALL(Isendrecv, 12, isendrecv, ISENDRECV, Starting<StartExchange>)
 CHIPLOG_CALL(Isendrecv_replace, 9, isendrecv_replace, ISENDRECV_REPLACE, Starting<StartExchangeInPlace>)
-using PrepareReceiveParts = Making<PrepareReceivedParts, true, true, true>;
 CHIPLOG_CALL(Psend_init, 9, psend_init, PSEND_INIT, PreparingWithInfo<PrepareParts>)
-CHIPLOG_CALL(Precv_init, 9, precv_init, PRECV_INIT, PrepareReceiveParts)
+CHIPLOG_CALL(Precv_init, 9, precv_init, PRECV_INIT, PreparingWithInfo<PrepareReceivedParts>)
 CHIPLOG_CALL(Pready, 2, pready, PREADY, Timed)
 CHIPLOG_CALL(Pready_range, 3, pready_range, PREADY_RANGE, Timed)
 CHIPLOG_CALL(Pready_list, 3, pready_list, PREADY_LIST, Timed)

@@ -33,7 +33,7 @@ def trace(
         ),
     ] = None,
 ) -> None:
-    """Trace an MPI program: what each rank calls, when, with whom and how much.
+    """Trace an MPI program: who calls what, when, and with whom.
 
     The exit code is the program's.
     """

@@ -217,10 +217,12 @@ class _Requests:
     def fill(self, calls: NDArray[Any]) -> None:
         """Sets the requests of the calls, and what starts and statuses say of messages."""
         entries, rows = self._file.entries, self._rows
-        row_of = np.cumsum(np.isin(np.arange(entries.size), rows)) - 1
+        is_row = np.zeros(entries.size, np.bool_)
+        is_row[rows] = True
+        row_of = np.cumsum(is_row) - 1
         names = _kinds(self._file)[entries["kind"]]
         is_start = np.isin(names, (KIND_OF["Start"], KIND_OF[STARTALL_START]))
-        order = np.argsort(self._number)
+        order = np.argsort(self._number, kind="stable")
         made, number = self._made[order], self._number[order]
         self._join_starts(calls, np.flatnonzero(is_start), row_of, (made, number))
         self._join_statuses(calls, row_of, (made, number))
