@@ -24,6 +24,7 @@ COMMANDS = {
     "predict": "predict",
     "schedule": "schedule",
     "simulate": "simulate",
+    "trace": "trace",
     "app": "application",
     "tune": "tune",
     "check-tuning": "check_tuning",
