@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -19,6 +20,7 @@ import typer
 from console_blocks import ROOT, Block, blocks_of, chiplog_calls, pages
 
 from chiplog.cli.app import BELOW, GROUPS, app_for
+from chiplog.measurement.launchers import OPEN_MPI_AS_ROOT
 
 BLOCKS = [block for page in pages() for block in blocks_of(page)]
 PAGES_THAT_RUN = sorted({block.page for block in BLOCKS if block.reason is None})
@@ -75,6 +77,8 @@ def test_what_can_not_be_run_is_said_and_is_little() -> None:
 
 @pytest.mark.parametrize("page", PAGES_THAT_RUN, ids=lambda page: str(page.relative_to(ROOT)))
 def test_a_page_runs_command_by_command(page: Path, tmp_path: Path) -> None:
+    for program in (ROOT / "examples").glob("*.c"):
+        shutil.copy(program, tmp_path)
     for block in (one for one in blocks_of(page) if one.reason is None):
         for command in typed(block):
             done = run_in_folder(command, tmp_path)
@@ -88,7 +92,8 @@ def test_a_page_runs_command_by_command(page: Path, tmp_path: Path) -> None:
 
 def run_in_folder(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
     """What the shell does with it, with this environment's programs first."""
-    environment = {**os.environ, "PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}"}
+    as_root = OPEN_MPI_AS_ROOT if os.geteuid() == 0 else {}
+    environment = {**os.environ, **as_root, "PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}"}
     # The page's own chiplog.toml counts, and no other.
     environment["XDG_CONFIG_HOME"] = str(folder)
     environment.pop("CHIPLOG_CONFIG", None)
@@ -98,7 +103,7 @@ def run_in_folder(command: str, folder: Path) -> subprocess.CompletedProcess[str
         env=environment,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=300,
         check=False,
     )
 

@@ -8,7 +8,7 @@ import pytest
 from console_blocks import ROOT, blocks_of
 
 START = ROOT / "docs" / "i-have-i-want.md"
-ANSWERS = ROOT / "docs" / "tutorials" / "three-answers.md"
+ANSWERS = ROOT / "docs" / "tutorials" / "four-answers.md"
 LINK = re.compile(r"(?<!!)\[[^\]]*\]\(([^)]+)\)")
 MOST_COMMANDS = 3
 
@@ -38,7 +38,9 @@ def test_each_part_of_the_start_page_shows_one_command_and_its_answer() -> None:
         assert LINK.search(part), title
 
 
-@pytest.mark.parametrize("title", ["My machine", "My collective operation", "My cluster"])
+@pytest.mark.parametrize(
+    "title", ["My machine", "My collective operation", "My cluster", "My application"]
+)
 def test_an_answer_takes_three_commands_at_most(title: str) -> None:
     text = ANSWERS.read_text()
     setup, *blocks = blocks_of(ANSWERS)
