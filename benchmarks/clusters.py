@@ -29,7 +29,7 @@ from chiplog.dataset.run_file import read_run
 from chiplog.dataset.series import Dataset
 from chiplog.fitting.fit import fit
 from chiplog.jobs.simulated_model import FittedParameters, parameters_to_simulate
-from chiplog.prediction.anchors import without_exchanges
+from chiplog.prediction.anchored import without_exchanges
 from chiplog.prediction.correction import AnchorTable, choose_correction, correction_line
 from chiplog.prediction.model_error import model_error
 from chiplog.schedule.arrays import Schedule
@@ -202,7 +202,8 @@ def anchored_errors(
         line = correction_line(choice.kind, table, cell.whole_bytes)
         uncorrected = model.seconds(cell)
         ratio = float(line.seconds(uncorrected, cell.rounds)) / cell.seconds
-        width = math.hypot(choice.width, model.width(cell))
+        carried = math.log(anchor.seconds / model.seconds(anchor))
+        width = math.hypot(carried, model.width(cell))
         found[cell] = AnchoredError(
             uncorrected / cell.seconds - 1, ratio - 1, abs(math.log(ratio)) <= width
         )

@@ -41,6 +41,7 @@ PROBE_ROOMS = {
     "core": "Requests, records, clock, stopping rule",
     "patterns": "What is timed: between two clock reads nothing but the operation",
     "simulation": "The LogGOPS simulator",
+    "tracer": "Records the calls of MPI programs",
     "transports": "What is measured, one folder each",
 }
 """What is in each folder of native/src: C++ folders have no docstring."""

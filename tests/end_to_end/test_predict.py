@@ -180,7 +180,7 @@ def test_anchors_correct_the_algorithms_that_they_measured(tmp_path: Path) -> No
     unnamed = anchor_file(tmp_path, "barrier,,4,1,2e-5")
     finished = chiplog(*asked[:-1], unnamed, "--algorithm", "dissemination")
     assert "does not name its algorithm: taken as dissemination." in finished.stderr
-    assert "One anchor does not tell how far that holds" in " ".join(finished.stdout.split())
+    assert "so the interval is as wide as it." in " ".join(finished.stdout.split())
     assert max(map(len, finished.stdout.splitlines())) <= 80
 
 

@@ -45,7 +45,10 @@ VALUES = (
     *("slower:1e999%", "exponential:1e999us", "message_bytes>" + "9" * 400, "-" * 70, "%s%n"),
 )
 """What options and fields are given; a short one is tried more often than others."""
-RUNS = ("run", "measure", "survey", "bench", "tune", "check-tuning", "probe", "library", "doctor")
+RUNS = (
+    *("run", "measure", "survey", "bench", "tune", "check-tuning", "trace", "probe", "library"),
+    "doctor",
+)
 """Commands that start programs or look at the machine: nothing is started here."""
 
 

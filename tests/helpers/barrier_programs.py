@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from chiplog.measurement.launchers import OPEN_MPI_AS_ROOT, SMPI_NEUTRAL
-from chiplog.measurement.library import AT_ONCE, PRELOADING, BuiltLibrary, library_flags
+from chiplog.measurement.library import AT_ONCE, PRELOADING, BuiltLibrary
 from chiplog.measurement.mpis import Mpi
 from chiplog.measurement.probes import native_sources
+from chiplog.measurement.shared_libraries import library_flags
 
 PROGRAMS = Path(__file__).parent.parent / "testbeds" / "programs"
 PATIENCE_SECONDS = 1800 if os.environ.get("CHIPLOG_TEST_LONG") == "1" else 300

@@ -31,7 +31,7 @@ from listed_programs import Case, Suite
 from scipy.stats import fisher_exact
 
 from chiplog.measurement.launchers import OPEN_MPI_AS_ROOT
-from chiplog.measurement.library import LIBRARY_NAME, BuiltLibrary, build_library, find_library
+from chiplog.measurement.library import BARRIERS, BuiltLibrary, build_library, find_library
 from chiplog.measurement.mpis import identify_mpi
 
 BARRIERS_AROUND = "barriers_around.cpp"
@@ -257,7 +257,7 @@ def options_given() -> argparse.Namespace:
     )
     parser.add_argument("--mpi", default="mpicxx", help="compiler wrapper of the MPI")
     parser.add_argument("--programs", type=Path, default=os.environ.get("MPICH_TESTS"))
-    parser.add_argument("--library", help=f"{LIBRARY_NAME}; built where it is not given")
+    parser.add_argument("--library", help=f"{BARRIERS.file_name}; built where it is not given")
     parser.add_argument("--results", type=Path, required=True, help="file of the runs so far")
     parser.add_argument("--only", nargs="*", default=[], help="folders below --programs")
     parser.add_argument("--skip", nargs="*", default=[], help="programs below --programs")

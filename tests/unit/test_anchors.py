@@ -14,7 +14,8 @@ from chiplog.collectives.registry import load
 from chiplog.errors import UsageError
 from chiplog.fitting.regimes.partition import EXCHANGE, HALF
 from chiplog.fitting.result import Curve, Fit
-from chiplog.prediction.anchors import MOST_ANCHORS, Anchor, rounds_of
+from chiplog.prediction.anchored import rounds_of
+from chiplog.prediction.anchors import MOST_ANCHORS, Anchor
 from chiplog.prediction.convention import TimeConvention
 from chiplog.prediction.correction import CorrectionKind
 from chiplog.prediction.predict import predict
@@ -124,6 +125,32 @@ def test_anchors_that_contradict_each_other_make_the_interval_wide() -> None:
     assert agreeing.high / agreeing.low < 1.01
 
 
+def test_repeating_one_anchor_does_not_tell_how_far_it_holds() -> None:
+    once = anchors((1.25, 0.0), (4, MIB))
+    alone, repeated = corrected(once, 64, MIB), corrected(once * 3, 64, MIB)
+    assert (repeated.seconds, repeated.low, repeated.high) == pytest.approx(
+        (alone.seconds, alone.low, alone.high)
+    )
+    scattered = [replace(once[0], seconds=once[0].seconds * share) for share in (0.8, 1.0, 1.25)]
+    row = corrected(scattered, 64, MIB)
+    assert row.seconds == pytest.approx(alone.seconds)
+    assert row.high > 1.1 * alone.high
+
+
+def test_at_the_ranks_and_size_of_an_anchor_its_own_time_is_the_answer() -> None:
+    (anchor,) = anchors((2.0, 0.0), (4, MIB))
+    row = corrected([replace(anchor, width=0.1)], 4, MIB)
+    assert row.seconds == pytest.approx(anchor.seconds)
+    assert row.high == pytest.approx(anchor.seconds * math.exp(0.1))
+
+
+def test_anchors_of_one_number_of_ranks_do_not_tell_how_ranks_change_it() -> None:
+    given = anchors((1.5, 0.0), (4, 8), (4, 64), (4, 1024))
+    beyond, within = corrected(given, 64, 256), corrected(given, 4, 256)
+    assert beyond.high / beyond.seconds == pytest.approx(1.5)
+    assert within.high / within.seconds == pytest.approx(1.0)
+
+
 def test_what_the_data_leave_unknown_of_all_messages_alike_cancels() -> None:
     unsure = fit_of("loggp", VALUES, spread=0.3)
     alone = predict([unsure], "bcast", Task(64, MIB), algorithm="binomial")[0]
@@ -166,7 +193,11 @@ def test_an_anchors_own_interval_is_in_the_answer() -> None:
         (Anchor("reduce", 4, 8, 1e-5, "a.csv", "binomial"), None, "reduce was measured"),
         (Anchor("bcast", 4, 8, 1e-5, "a.csv", "linear"), "binomial", "linear was measured"),
         (Anchor("bcast", 4, 8, 1e-5, "a.csv"), None, "name it with --algorithm"),
-        (Anchor("bcast", 4, 8, 1e-5, "a.csv", "quickest"), None, "'quickest' does no bcast"),
+        (
+            Anchor("bcast", 4, 8, 1e-5, "a.csv", "quickest"),
+            None,
+            "--anchor a.csv: 'quickest' does no bcast",
+        ),
     ],
 )
 def test_an_anchor_of_something_else_is_refused(

@@ -17,6 +17,7 @@ OTHERWISE = {
     ("simulate", "--model"): "a file, since nothing else holds all parameters",
     ("app", "--model"): "as of simulate",
     ("tune", "--ranks"): "several numbers, where others start so many ranks",
+    ("tune", "--type"): "several datatypes, for each of which a rule must hold",
     ("tune", "--samples"): "the file of all samples; bench is told how many it takes",
     ("measure", "--operation"): "several operations in turn",
     ("fit", "--model"): "several models",

@@ -12,10 +12,10 @@ from chiplog.counts import MOST_RANKS, seed_within, within
 from chiplog.errors import RunFailed, UsageError
 from chiplog.input_file import read_text
 from chiplog.measurement.datatypes import BYTE, find_datatype, whole_datatypes
+from chiplog.measurement.first_words import first_words
 from chiplog.measurement.launchers import SimulatedPlatform, launch_command
 from chiplog.measurement.library import AT_ONCE, find_library
 from chiplog.measurement.mpi_at_hand import find_mpi, launcher_words
-from chiplog.measurement.mpis import first_error
 from chiplog.measurement.programs import BENCH, build_program
 from chiplog.measurement.run_to_end import preloaded, run_to_end
 from chiplog.plan.sizes import MAX_MESSAGE_BYTES
@@ -141,6 +141,6 @@ def _launch(command: Sequence[str], environment: Mapping[str, str]) -> Launched:
     if done.code != 0:
         lines = done.stderr.splitlines()
         others = [line for line in lines if not line.startswith("chiplog: barrier of ")]
-        said = first_error("\n".join(others or lines))
+        said = first_words("\n".join(others or lines)) or "nothing"
         raise RunFailed(f"{command[0]} ended with code {done.code} and said: {said}.")
     return read_launch(done.stdout, done.stderr)

@@ -24,6 +24,7 @@ COMMANDS = {
     "predict": "predict",
     "schedule": "schedule",
     "simulate": "simulate",
+    "trace": "trace",
     "app": "application",
     "tune": "tune",
     "check-tuning": "check_tuning",
@@ -62,7 +63,10 @@ class BelowCommand:
 OPTIONAL_NUMBERS = {("survey", "--sparse"): "10"}
 """Options of commands whose number may be left out, and what it is then."""
 HELP = ("-h", "--help")
-MORE_HELP = "All of one command: chiplog help COMMAND, or chiplog COMMAND --help."
+MORE_HELP = (
+    "All of one command: chiplog help COMMAND, or chiplog COMMAND --help. "
+    "Defaults of options: chiplog.toml, which --print-config shows."
+)
 
 
 def with_numbers(words: Sequence[str]) -> list[str]:

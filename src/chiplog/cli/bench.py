@@ -100,5 +100,5 @@ def bench(
     )
     if json_file:
         write_json(json_file, bench_to_json(measured))
-    elif not is_standard_output(out):
+    if json_file != "-" and not is_standard_output(out):
         print_bench(measured)

@@ -35,7 +35,7 @@ def check_tuning(
     verdict = check(file, target, launcher=launcher, mpi=mpi, library=library)
     if json_file:
         write_json(json_file, verdict.to_json(file))
-    else:
+    if json_file != "-":
         answer = "in force" if verdict.in_force else "NOT in force"
         say(f"{file} is {answer} with {verdict.mpi}: {verdict.reason}.")
     if not verdict.in_force:

@@ -84,7 +84,7 @@ def compare(
     judged, rows = _compared(runs, judging, fail_on, target)
     if json_file:
         write_json(json_file, comparison_to_json(rows, judged.left_out, best_rows(judged.rows)))
-    elif rows:
+    if rows and json_file != "-":
         from chiplog.cli.tables import print_comparison
 
         print_comparison(rows, details=details)

@@ -72,7 +72,7 @@ def fit(
         from chiplog.fitting.model_file import fits_to_json
 
         write_json(json_file, fits_to_json(fits))
-    elif not is_standard_output(out):
+    if json_file != "-" and not is_standard_output(out):
         _show(fits, dataset, run, details=details)
 
 

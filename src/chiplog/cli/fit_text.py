@@ -23,12 +23,12 @@ from chiplog.report.names import (
     sizes,
 )
 from chiplog.report.parameter_text import bounds, is_known, mark
+from chiplog.report.summary import warning_lines
 
 COLUMNS = 80
 MOST_LINES = 26
 """So that a screen of 30 lines has room for what comes before and after."""
 MOST_REGIMES = 12
-MOST_WARNINGS = 3
 FOLLOWS = ("L_half", "G_half")
 """What follows from other parameters stands last."""
 STATISTICS = {"median": "medians", "mean": "means", "minimum": "minima"}
@@ -40,7 +40,7 @@ UNITS = {"s": (1e-6, "us"), "s/B": (1e-9, "ns/B"), "B/s": (1e9, "GB/s"), "B": (1
 def fits_text(fits: Sequence[Fit]) -> str:
     """At most 30 lines of 80 columns."""
     ways = {(fit.operation, fit.posting, fit.placement, fit.between) for fit in fits}
-    blocks = [list(_fit_lines(fit, several=len(ways) > 1)) for fit in fits]
+    blocks = [_fit_lines(fit, several=len(ways) > 1) for fit in fits]
     shown: list[list[str]] = []
     count = 0
     for block in blocks:
@@ -55,7 +55,12 @@ def fits_text(fits: Sequence[Fit]) -> str:
     return "\n".join([*lines, "--details prints all that the report has of them"])
 
 
-def _fit_lines(fit: Fit, *, several: bool) -> Iterator[str]:
+def _fit_lines(fit: Fit, *, several: bool) -> list[str]:
+    lines = list(_numbers(fit, several=several))
+    return [*lines, *warning_lines(fit.warnings, MOST_LINES - len(lines))]
+
+
+def _numbers(fit: Fit, *, several: bool) -> Iterator[str]:
     if rejection(fit) is not None:
         yield from textwrap.wrap(
             f"NOT USABLE: {cause_text(fit, model_name(fit.model))}.",
@@ -72,12 +77,6 @@ def _fit_lines(fit: Fit, *, several: bool) -> Iterator[str]:
         places = ", ".join(short_place(change) for change in fit.changes)
         yield _cut(f"protocol changes above {places}")
     yield from textwrap.wrap(_error(fit), COLUMNS, subsequent_indent="  ")
-    for words in fit.warnings[:MOST_WARNINGS]:
-        yield from textwrap.wrap(
-            f"! {words}", COLUMNS, subsequent_indent="  ", max_lines=2, placeholder=" ..."
-        )
-    if len(fit.warnings) > MOST_WARNINGS:
-        yield f"! {counted(len(fit.warnings) - MOST_WARNINGS, 'more warning')}"
 
 
 def _title(fit: Fit, *, several: bool) -> str:

@@ -185,7 +185,7 @@ def _show_plan(target: str, options: PlanOptions, json_file: str | None) -> None
     plan = make_plan(options)
     if json_file:
         write_json(json_file, plan.to_json(target))
-    else:
+    if json_file != "-":
         say(plan_text(target, plan))
 
 
@@ -213,7 +213,7 @@ def _measure(
         measured.require_precision()
     if run.json_file:
         write_json(run.json_file, measured.to_json())
-    if run.fom or not run.json_file:
+    if run.json_file != "-":
         _show(measured, out, limits.stop, _print_figures if run.fom else _print_tables)
 
 

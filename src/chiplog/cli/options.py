@@ -27,7 +27,11 @@ SurveyArgument = Annotated[
 
 JsonOption = Annotated[
     str | None,
-    typer.Option("--json", metavar="FILE", help="Write the results as JSON; - is standard output."),
+    typer.Option(
+        "--json",
+        metavar="FILE",
+        help="Write the results as JSON, too; - is standard output, alone.",
+    ),
 ]
 
 TargetOption = Annotated[

@@ -103,6 +103,7 @@ def predict(
         _write_report(ask, asked, results.report)
     if results.json_file:
         write_json(results.json_file, predictions_to_json(rows))
+    if results.json_file == "-":
         return
     from chiplog.cli.prediction_table import print_predictions
 

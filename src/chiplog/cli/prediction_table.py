@@ -51,15 +51,17 @@ def correction_text(correction: Correction) -> str:
     by = f"by {correction.anchors} anchor{'s' if correction.anchors > 1 else ''}"
     by += "" if correction.is_of_asked_size else " of other sizes"
     if correction.left_out_error is None:
-        judged = (
-            f"missed by {uncorrected} without correction. One anchor does not tell how far that holds, "
-            "so the interval is as wide as the correction"
-        )
+        judged = f"missed by {uncorrected} without correction"
     elif correction.kind is CorrectionKind.NONE:
         return f"not corrected {by}, which are missed by {uncorrected} (median): no correction meets them better."
     else:
         left_out = format.percent(correction.left_out_error)
         judged = f"left out, an anchor is missed by {left_out}, without correction by {uncorrected} (medians)"
+    if correction.carried_width > 0.0:
+        judged += (
+            ". Anchors of one number of ranks, or one size, do not tell how that changes the correction, "
+            "so the interval is as wide as it"
+        )
     return f"corrected {_numbers_text(correction)} {by}; {judged}."
 
 

@@ -28,7 +28,7 @@ def share(
     *,
     target: TargetOption = None,
 ) -> None:
-    """Write a machine as one small file, to be shown beside others.
+    """Write a machine as one small file that others may see.
 
     It holds parameters, protocol changes, half round trips and what exchanges took, and no name of a host.
     """

@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from chiplog.simulation import Conditions, Noise, PairClasses, Simulation
     from chiplog.simulation.result import Range
 
-MOST_RANKS_SHOWN = 16
-
 
 @dataclass(frozen=True)
 class MachineOptions:
@@ -88,7 +86,7 @@ def simulate(
     if results.json_file:
         content = simulation_to_json(simulation, time_range, beyond, rejected)
         write_json(results.json_file, content)
-    elif not is_standard_output(trace):
+    if results.json_file != "-" and not is_standard_output(trace):
         _print(simulation, time_range)
 
 
@@ -147,19 +145,10 @@ def _write_report(schedule: Schedule, simulation: Simulation, title: str, path: 
 
 
 def _print(simulation: Simulation, time_range: Range | None) -> None:
-    from chiplog.simulation.result import nanoseconds
+    from chiplog.cli.simulated_text import simulated_lines
 
-    finish = nanoseconds(simulation.finish_ps)
-    interval = ""
-    if time_range is not None:
-        low, high = (f"{end / 1000:.6g}" for end in (time_range.low_ps, time_range.high_ps))
-        interval = f"  ({low} to {high} ns, 95 %, with the model's error)" if low != high else ""
-    say(f"makespan  {max(finish)} ns{interval}")
-    for rank, time_ns in enumerate(finish[:MOST_RANKS_SHOWN]):
-        say(f"rank {rank}  {time_ns} ns")
-    if len(finish) > MOST_RANKS_SHOWN:
-        say(f"… and {counted(len(finish) - MOST_RANKS_SHOWN, 'more rank')}: --json FILE has all")
+    for line in simulated_lines(simulation, time_range):
+        say(line)
     rate = simulation.events / simulation.wall_seconds / 1e6
-    note(
-        f"{counted(simulation.events, 'event')} in {simulation.wall_seconds:.3g} s ({rate:.1f} million/s)."
-    )
+    events = counted(simulation.events, "event")
+    note(f"{events} in {simulation.wall_seconds:.3g} s ({rate:.1f} million/s).")

@@ -188,5 +188,5 @@ def _show_plan(target: str, options: SurveyOptions, json_file: str | None) -> No
     sweep = make_sweep(options)
     if json_file:
         write_json(json_file, sweep.to_json(target))
-    else:
+    if json_file != "-":
         say(sweep_text(target, sweep))

@@ -143,7 +143,7 @@ def _model(asked: AskedTuning, json_file: str | None, *, anyway: bool, details: 
     settings = _write(written.files, asked.out)
     if json_file:
         write_json(json_file, tuning_to_json(written.tuning, settings))
-    elif not is_standard_output(asked.out):
+    if json_file != "-" and not is_standard_output(asked.out):
         print_tuning(written.tuning, details=details)
     note(f"{asked.out} is in force with " + " ".join(f"{k}={v}" for k, v in settings.items()))
     if written.can_be_proved:
@@ -169,7 +169,7 @@ def _measure(
             asked.operation, tuned.mpi, tuned.summary, tuned.verdicts, tuned.raced
         )
         write_json(json_file, content)
-    elif not is_standard_output(out):
+    if json_file != "-" and not is_standard_output(out):
         print_measured(tuned, asked.operation, details=details)
     without = "has no rule: without it, all is the same"
     if tuned.raced.ran_out:

@@ -56,7 +56,7 @@ def tune_lint(
     outcome = lint(file, target, **asdict(asked))
     if json_file:
         write_json(json_file, outcome.to_json(file))
-    else:
+    if json_file != "-":
         _print(file, outcome, details=details)
     if outcome.wrong:
         raise typer.Exit(WRONG)

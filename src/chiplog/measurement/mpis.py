@@ -97,6 +97,16 @@ def first_mpi() -> Mpi | None:
     return next(real, None)
 
 
+def mpi_of_launcher(launcher: Path) -> Mpi | None:
+    """The first of `find_mpis` that `launcher` belongs to; None where no compiler wrapper of its MPI is known."""
+    same = (
+        mpi
+        for mpi in _identified()
+        if mpi.launcher is not None and mpi.launcher.resolve() == launcher.resolve()
+    )
+    return next(same, None)
+
+
 def _identified() -> Iterator[Mpi]:
     for wrapper in _wrappers():
         try:

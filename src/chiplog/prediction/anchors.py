@@ -1,11 +1,7 @@
 """Anchors: measured collective operations, mostly of fewer ranks, that correct what a model predicts.
 
 An anchor corrects the algorithm that it measured. Those of the asked size decide alone where there are some: an anchor
-tells most of the regime that it was measured in. Parameters that the data leave unknown are the same in the prediction
-of the anchor and in that of what is asked, so they mostly cancel.
-
-What messages that cross others take beyond those alone is in the anchor, so measured exchanges are passed over: their
-ratio to a message alone varies with the size, that of measured rings does not (benchmarks/clusters.py).
+tells most of the regime that it was measured in.
 """
 
 from __future__ import annotations
@@ -15,32 +11,15 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy.special import stdtrit
 
-from chiplog.collectives.algorithm import Algorithm, Task, TreeCosts
-from chiplog.collectives.costs import Message, Seconds
+from chiplog.collectives.algorithm import Algorithm, Task
+from chiplog.collectives.registry import algorithms
 from chiplog.errors import UsageError
-from chiplog.fitting.predictions.known import Array
-from chiplog.fitting.predictions.span import AnswerSpan
-from chiplog.fitting.regimes.partition import EXCHANGE
-from chiplog.fitting.result import Fit
-from chiplog.prediction.answer import Answer, answer, sizes_of
+from chiplog.fitting.quantities.value_intervals import TAILS
 from chiplog.prediction.convention import TimeConvention
-from chiplog.prediction.correction import (
-    AnchorTable,
-    Correction,
-    choose_correction,
-    correction_line,
-    correction_of,
-)
-from chiplog.prediction.model_error import model_error, with_model_error
-from chiplog.prediction.network import Asked, Speaker
-from chiplog.schedule.traffic import Traffic
 
 OPTION = "--anchor"
-NORMAL_WIDTH = 1.96
-"""Half of a normal 95 % interval in standard deviations."""
-LEAST_DEVIATION = 1e-3
-"""Given: no measured time and no model is known better than this, as a share."""
 MOST_ANCHORS = 256
 """Of one algorithm: each may be simulated."""
 
@@ -102,6 +81,11 @@ def anchors_by_algorithm(
     for anchor in of_operation:
         name = anchor.algorithm or algorithm or ""
         if algorithm in (None, name):
+            if name not in algorithms(operation):
+                raise UsageError(
+                    f"{OPTION} {anchor.source}: '{name[:40]}' does no {operation}; there are "
+                    f"{', '.join(algorithms(operation))}."
+                )
             named.setdefault(name, []).append(replace(anchor, peers=anchor.peers or peers))
     if not named:
         raise UsageError(
@@ -117,57 +101,37 @@ def _listed(names: Iterable[str]) -> str:
     return ", ".join(once[:3]) + (" and others" if len(once) > 3 else "")
 
 
-def without_exchanges(fit: Fit) -> Fit:
-    """The fit of messages alone."""
-    return replace(fit, curves=tuple(curve for curve in fit.curves if curve.quantity != EXCHANGE))
+def nearest_anchors(anchors: Sequence[Anchor], asked: Task) -> list[Anchor]:
+    """Those of the asked size, or all where there is none; each number of ranks and size once."""
+    nearest = [anchor for anchor in anchors if anchor.message_bytes == asked.message_bytes]
+    together: dict[tuple[object, ...], list[Anchor]] = {}
+    for anchor in nearest or anchors:
+        key = (anchor.ranks, anchor.message_bytes, anchor.peers, anchor.convention)
+        together.setdefault(key, []).append(anchor)
+    return [_as_one(repeated) for repeated in together.values()]
 
 
-@dataclass(frozen=True)
-class CorrectedTime:
-    """The time of an algorithm as anchors correct it."""
-
-    span: AnswerSpan
-    method: str
-    correction: Correction
-
-
-def corrected_time(
-    speaker: Speaker, asked: Asked, anchors: Sequence[Anchor], convention: TimeConvention
-) -> CorrectedTime:
-    """How long it takes, as those anchors of its algorithm correct it that are nearest to it in size."""
-    algorithm, task = asked
-    nearest = [anchor for anchor in anchors if anchor.message_bytes == task.message_bytes]
-    nearest = nearest or list(anchors)
-    _check(algorithm, nearest)
-    questions = [(algorithm, anchor.task(task, algorithm)) for anchor in nearest]
-    space = speaker.space([asked, *questions])
-    times = answer(speaker, space, *asked, convention)
-    anchor_times = [
-        answer(speaker, space, *question, anchor.convention or convention)
-        for question, anchor in zip(questions, nearest, strict=True)
-    ]
-    middle = np.full((1, len(space.symbols)), 0.5)
-    table = _table(speaker, questions, nearest, _predicted(anchor_times, middle)[:, 0, 0])
-    choice = choose_correction(table)
-    rounds = rounds_of(*asked)
-
-    def corrected(fractions: Array, whole: bool) -> Seconds:
-        predicted = times.evaluate(fractions, whole)
-        rows = predicted.shape[1]
-        of_anchors = replace(
-            table, predicted=_predicted(anchor_times, fractions, whole=whole, rows=rows)
-        )
-        line = correction_line(choice.kind, of_anchors, task.message_bytes)
-        return line.seconds(predicted, rounds)
-
-    error = model_error(speaker.fit, sizes_of(speaker, *asked))
-    wide = with_model_error(space.span(corrected), math.hypot(error, choice.width))
-    uncorrected = float(times.evaluate(middle, False)[0, 0])
-    correction = correction_of(choice, table, task.message_bytes, uncorrected)
-    return CorrectedTime(wide, times.method, correction)
+def _as_one(repeated: Sequence[Anchor]) -> Anchor:
+    """Measurements of the same operation as one: their geometric mean, with their scatter in its interval."""
+    if len(repeated) == 1:
+        return repeated[0]
+    count = len(repeated)
+    logs = np.log([anchor.seconds for anchor in repeated])
+    scatter = float(stdtrit(count - 1, TAILS[1]) * np.std(logs, ddof=1)) / math.sqrt(count)
+    own = math.sqrt(float(np.mean([anchor.width**2 for anchor in repeated])))
+    seconds = math.exp(float(logs.mean()))
+    return replace(repeated[0], seconds=seconds, width=math.hypot(scatter, own))
 
 
-def _check(algorithm: Algorithm, anchors: Sequence[Anchor]) -> None:
+def is_beyond_anchors(anchors: Sequence[Anchor], asked: Task) -> bool:
+    """Whether all anchors have one number of ranks, or one size, and another is asked for: they tell no growth."""
+    ranks = {anchor.ranks for anchor in anchors}
+    sizes = {anchor.message_bytes for anchor in anchors}
+    told = ((ranks, asked.ranks), (sizes, asked.message_bytes))
+    return any(len(values) == 1 and wanted not in values for values, wanted in told)
+
+
+def check_anchors(algorithm: Algorithm, anchors: Sequence[Anchor]) -> None:
     """UsageError where there are too many, or where one does not say how many peers a rank had in a round."""
     if len(anchors) > MOST_ANCHORS:
         raise UsageError(
@@ -179,48 +143,3 @@ def _check(algorithm: Algorithm, anchors: Sequence[Anchor]) -> None:
             f"{OPTION} {without.source}: does not say how many peers a rank had in a round of {algorithm.name}: give "
             "--peers."
         )
-
-
-def _predicted(
-    answers: Sequence[Answer], fractions: Array, *, whole: bool = False, rows: int = 1
-) -> Array:
-    """What the model says of each anchor, shape (anchors, points, rows).
-
-    Simulations of long schedules have fewer rows than others; then all rows are those of the fit's own parameters.
-    """
-    tables = [times.evaluate(fractions, whole) for times in answers]
-    if any(table.shape[1] != rows for table in tables):
-        tables = [table[:, :1] for table in tables]
-    return np.stack(tables)
-
-
-def _table(
-    speaker: Speaker, questions: Sequence[Asked], anchors: Sequence[Anchor], predicted: Array
-) -> AnchorTable:
-    widths = np.array([anchor.width for anchor in anchors])
-    model = [model_error(speaker.fit, sizes_of(speaker, *question)) for question in questions]
-    variance = (widths**2 + np.array(model) ** 2) / NORMAL_WIDTH**2
-    return AnchorTable(
-        measured=np.array([anchor.seconds for anchor in anchors]),
-        predicted=predicted,
-        rounds=np.array([rounds_of(*question) for question in questions]),
-        message_bytes=np.array([anchor.message_bytes for anchor in anchors]),
-        widths=widths,
-        weights=1.0 / (variance + LEAST_DEVIATION**2),
-    )
-
-
-class _RoundCounter:
-    """A network on which each message takes 1, and nothing else takes any time."""
-
-    def message(self, message_bytes: int, traffic: Traffic = Traffic.ALONE) -> Message:
-        """One way of 1."""
-        del message_bytes, traffic
-        nothing = np.zeros(1)
-        return Message(nothing, nothing, np.ones(1), nothing)
-
-
-def rounds_of(algorithm: Algorithm, task: Task) -> float:
-    """How many messages come one after the other on the longest path: the time where each takes 1 and all else 0."""
-    shaped = replace(task, costs=TreeCosts(1.0, 1.0))
-    return float(algorithm.seconds(shaped, _RoundCounter())[0])

@@ -42,9 +42,8 @@ def answer(
 ) -> Answer:
     """The closed form where it is exact, else what the simulator says where that is quick, else a bound.
 
-    Closed forms say when the last rank is done, so another convention is always simulated; UsageError where that is not
-    quick, or the model can't be simulated. A tree that costs shape is that of the middle of the set: it is chosen
-    before anybody knows more.
+    Closed forms know only the last rank, so another convention is always simulated; UsageError where that is not quick.
+    A tree that costs shape is that of the middle of the set: it is chosen before anybody knows more.
     """
     needs_every_rank = convention is not TimeConvention.COMMON_START
     if needs_every_rank:
@@ -55,9 +54,8 @@ def answer(
     def closed(fractions: Array, whole: bool) -> Seconds:
         return space.seconds(algorithm, task, fractions, whole)
 
-    if not isinstance(speaker, LogGPSpeaker) or (
-        not needs_every_rank and _is_exact(speaker, algorithm, task)
-    ):
+    is_closed = not needs_every_rank and _is_exact(speaker, algorithm, task)
+    if is_closed or not isinstance(speaker, LogGPSpeaker):
         return Answer(closed, "closed-form", closed)
     if not is_simulated_quickly(task):
         return Answer(closed, "bound", closed)
@@ -93,8 +91,10 @@ def _refuse_unsimulated(speaker: Speaker, task: Task) -> None:
         )
 
 
-def _is_exact(speaker: LogGPSpeaker, algorithm: Algorithm, task: Task) -> bool:
+def _is_exact(speaker: Speaker, algorithm: Algorithm, task: Task) -> bool:
     """Whether the closed form is the algorithm's time: its longest path is that under costs of one line."""
+    if not isinstance(speaker, LogGPSpeaker):
+        return True
     limit, sizes = speaker.largest_eager_bytes, speaker.sizes(algorithm, task)
     waits = limit is not None and max(sizes, default=0) > limit
     is_bent = speaker.follows_measured_times and len(sizes) > 1 and is_simulated_quickly(task)

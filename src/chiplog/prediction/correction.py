@@ -8,7 +8,8 @@
 
 One anchor gives a factor. Of several, each is predicted from the others: the simplest correction stands unless another
 one is better by more than the standard error of that. The errors of the anchors left out, by Student's t, make the
-interval; one anchor alone tells no error, so the interval is as wide as the correction.
+interval. Where all anchors have one number of ranks, or one size, and another is asked for, they do not tell how that
+changes the correction, so the interval is as wide as it.
 
 Source: L. Breiman, J. Friedman, R. Olshen, C. Stone, "Classification and regression trees", 1984, section 3.4.3, for
 the rule of one standard error.
@@ -181,7 +182,7 @@ class CorrectionChoice:
     def width(self) -> float:
         """Half of the 95 % interval, as a logarithm, of what the errors of anchors left out say."""
         if not self.errors.size:
-            return math.hypot(float(self.uncorrected[0]), self.own_width)
+            return self.own_width
         root = math.sqrt(float(np.mean(self.errors**2)))
         return min(float(stdtrit(self.freedom, TAILS[1])) * root, LARGEST_WIDTH)
 
@@ -276,6 +277,9 @@ class Correction:
     left_out_error: float | None
     """Median relative error of each anchor as the others correct it; None of a single anchor."""
     is_of_asked_size: bool
+    carried_width: float = 0.0
+    """How wide the interval is made, as a logarithm, since all anchors have one number of ranks or one size and another
+    is asked for: as wide as the correction."""
 
 
 def correction_of(

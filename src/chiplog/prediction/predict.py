@@ -22,13 +22,8 @@ from chiplog.models.protocol import Model
 from chiplog.models.registry import load_model, models_by_precedence
 from chiplog.plugins import load_reference
 from chiplog.prediction import to_many
-from chiplog.prediction.anchors import (
-    OPTION,
-    Anchor,
-    anchors_by_algorithm,
-    corrected_time,
-    without_exchanges,
-)
+from chiplog.prediction.anchored import corrected_time, without_exchanges
+from chiplog.prediction.anchors import OPTION, Anchor, anchors_by_algorithm
 from chiplog.prediction.answer import answer, sizes_of
 from chiplog.prediction.convention import TimeConvention
 from chiplog.prediction.model_error import model_error, with_model_error
@@ -85,17 +80,11 @@ def predict(
     asked = _asked(speaker, [a for a in wanted if algorithm or a.accepts(task)], task, peers)
     if not asked:
         raise UsageError(f"--ranks: no algorithm of {operation} accepts {task.ranks}.")
-    rows = [
-        _row(speaker, question, convention, measured.get(name, ()))
-        for name, question in asked.items()
-    ]
+    rows = [_row(speaker, asked[name], convention, measured.get(name, ())) for name in asked]
     rows.sort(key=lambda row: row.seconds)
-    if convention is not TimeConvention.COMMON_START or measured:
-        judged = with_verdicts(rows, [row.low > rows[0].high for row in rows])
-    else:
-        judged = _judged(speaker, asked, rows)
     if convention is not TimeConvention.COMMON_START:
-        return tuple(judged)
+        return tuple(_judged_alone(rows))
+    judged = _judged_alone(rows) if measured else _judged(speaker, asked, rows)
     return (*judged, _not_above(_bound(speaker, operation, wanted[0], task), rows))
 
 
@@ -301,6 +290,11 @@ def _prediction(
         verdict="",
         rejected=rejection(speaker.fit),
     )
+
+
+def _judged_alone(rows: Sequence[Prediction]) -> list[Prediction]:
+    """Slower is what takes longer than the fastest by their intervals: nothing is known to be the same for both."""
+    return with_verdicts(rows, [row.low > rows[0].high for row in rows])
 
 
 def _judged(

@@ -1,0 +1,30 @@
+// How far the clocks of the job's hosts are apart.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstdint>
+
+#include "tracer/format.hpp"
+
+namespace chiplog::tracer {
+
+// Measures against rank 0, over a communicator of its own. All ranks call it at MPI_Init and at MPI_Finalize.
+class ClockOffsets {
+ public:
+  // Which ranks share a clock; makes the communicator only where not all do.
+  void begin();
+  [[nodiscard]] ClockOffset measure() const;
+  void end();
+  // The lowest rank whose clock this rank has.
+  [[nodiscard]] std::uint32_t leader() const { return leader_; }
+
+ private:
+  void answer_all() const;
+  [[nodiscard]] ClockOffset ask() const;
+
+  MPI_Comm own_ = MPI_COMM_NULL;
+  std::uint32_t leader_ = 0;
+};
+
+}  // namespace chiplog::tracer

@@ -1,0 +1,55 @@
+// Which number a request has in the trace, from its start until it is completed.
+#pragma once
+
+#include <mpi.h>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+namespace chiplog::tracer {
+
+// What was asked for when the request was made.
+struct Posted {
+  std::uint32_t number = 0;
+  std::uint32_t prepared = 0;  // of a persistent one: the number of its Send_init or the like
+  std::int32_t peer = 0;
+  std::int32_t tag = 0;
+  std::uint64_t bytes = 0;
+  bool is_receive = false;
+  bool is_persistent = false;
+  bool is_active = false;
+};
+
+using RequestKey = std::uintptr_t;
+
+template <class Handle>
+[[nodiscard]] RequestKey key_of(Handle handle) {
+  if constexpr (std::is_pointer_v<Handle>) {
+    return reinterpret_cast<RequestKey>(handle);
+  } else {
+    return static_cast<RequestKey>(static_cast<unsigned>(handle));
+  }
+}
+
+// Handles and what they stand for. Eight of a hash have a place without a lock; the others share a map. A handle may
+// stand for several requests at a time: MPIs have one for all sends that are complete from the start.
+class Requests {
+ public:
+  static void add(RequestKey key, const Posted& posted);
+
+  // The request is completed: false where the key is none of an active one. A persistent one is kept, but inactive.
+  static bool complete(RequestKey key, Posted& posted);
+  // The same, and a persistent one goes, too. `was_active` says whether it is completed by that.
+  static bool remove(RequestKey key, Posted& posted, bool& was_active);
+  // A persistent request is started as `number`; `posted` is what is known of it.
+  static bool start(RequestKey key, std::uint32_t number);
+  static bool find_prepared(RequestKey key, Posted& posted);
+
+ private:
+  template <class Visit>
+  static bool visit(RequestKey key, Visit visit);
+};
+
+}  // namespace chiplog::tracer

@@ -1,0 +1,89 @@
+"""`chiplog trace`."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from chiplog.cli.output import note_build, say
+from chiplog.errors import RunFailed, UsageError
+
+if TYPE_CHECKING:
+    from chiplog.tracing.trace import Trace
+
+
+def trace(
+    command: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="COMMAND", help="What starts the program: -- mpirun -n 4 ./program."
+        ),
+    ],
+    folder: Annotated[
+        Path,
+        typer.Option("-o", "--output", metavar="FOLDER", help="Where the files of the ranks go."),
+    ] = Path("chiplog-trace"),
+    mpi: Annotated[
+        str | None,
+        typer.Option(
+            metavar="MPICXX", help="The MPI's C++ compiler; by default that of the launcher's MPI."
+        ),
+    ] = None,
+) -> None:
+    """Trace an MPI program: who calls what, when, and with whom.
+
+    The exit code is the program's.
+    """
+    from chiplog.measurement.tracer import trace_command
+    from chiplog.tracing.importer import read_trace
+
+    _make_folder(folder)
+    traced = trace_command(command, folder, mpicxx=mpi, progress=note_build)
+    code = traced.run()
+    if not any(folder.iterdir()):
+        raise RunFailed(
+            f"no rank has written to {folder} (exit code {code}): the program is not one of this MPI, or did not "
+            "come to the end of MPI_Init."
+        )
+    say(summary(read_trace(folder), folder))
+    if code:
+        raise typer.Exit(code)
+
+
+def _make_folder(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        is_used = any(folder.iterdir())
+    except OSError as error:
+        raise UsageError(f"-o {folder} can't be made: {error.strerror}.") from error
+    if is_used:
+        raise UsageError(f"-o {folder} is not empty: name another folder, or remove it.")
+
+
+def summary(trace: Trace, folder: Path) -> str:
+    """What was recorded, how much of the time was in MPI, and what to do next."""
+    ranks = trace.ranks
+    calls = sum(sum(one.call_counts.values()) for one in ranks)
+    shares = [one.mpi_seconds / one.seconds for one in ranks if one.seconds > 0]
+    lines = [f"{folder}: {len(ranks)} ranks, {calls:,} calls, {_seconds(trace):.6g} s."]
+    if shares:
+        mean = sum(shares) / len(shares)
+        lines.append(
+            f"In MPI: {mean:.0%} of the time ({min(shares):.0%} to {max(shares):.0%} by rank)."
+        )
+    cut = [str(one.rank) for one in ranks if not one.is_complete]
+    if cut:
+        named = ", ".join(cut[:8]) + (", ..." if len(cut) > 8 else "")
+        lines.append(f"Without MPI_Finalize: rank {named}; their calls up to then are there.")
+    lines += [f"Note: {note}" for note in trace.notes]
+    lines.append(
+        f"What that costs, and what would change it: chiplog app {shlex.quote(str(folder))}"
+    )
+    return "\n".join(lines)
+
+
+def _seconds(trace: Trace) -> float:
+    return max((one.seconds for one in trace.ranks), default=0.0)

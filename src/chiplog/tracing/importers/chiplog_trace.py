@@ -1,0 +1,166 @@
+"""Traces of `chiplog trace`: a folder with a packed file for each rank."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chiplog.errors import CorruptFile
+from chiplog.tracing.importer import TraceImporter, TraceOptions
+from chiplog.tracing.recorded_rank import UNKNOWN_COMMUNICATOR, Members, RecordedRank, read_rank
+from chiplog.tracing.trace import NOBODY, PARTS, RankTrace, Trace, kinds
+from chiplog.tracing.trace_file import is_trace_file
+
+NAME = re.compile(r"rank-(\d{1,9})\.trace")
+
+
+def _files(place: Path) -> dict[int, Path]:
+    """The files of a folder, or of the folder that a file of a trace is in, by their ranks."""
+    folder = place if place.is_dir() else place.parent
+    matches = ((NAME.fullmatch(path.name), path) for path in folder.iterdir())
+    return {int(match[1]): path for match, path in matches if match is not None}
+
+
+def _recognises(place: Path) -> bool:
+    if not place.is_dir():
+        return is_trace_file(place)
+    return any(is_trace_file(path) for path in sorted(_files(place).values())[:8])
+
+
+def _read(place: Path, _: TraceOptions) -> Trace:
+    files = _files(place) or {0: place}
+    recorded = [read_rank(files[rank]) for rank in sorted(files)]
+    count = int(recorded[0].header["ranks"])
+    for rank, one in zip(sorted(files), recorded, strict=True):
+        if one.rank != rank or int(one.header["ranks"]) != count:
+            raise CorruptFile(
+                f"{one.path}: is of rank {one.rank} of {one.header['ranks']}, not of rank {rank} of {count}."
+            )
+    missing = next((rank for rank in range(count) if rank not in files), None)
+    if missing is not None:
+        raise CorruptFile(f"{place}: the file of rank {missing} of {count} is missing.")
+    notes = _correct_clocks(recorded)
+    beginnings = [one.calls["begin_ns"].min() for one in recorded if one.calls.size]
+    origin_ns = int(min(beginnings, default=0))
+    groups = _Communicators(count)
+    ranks = tuple(_rank_trace(one, groups, origin_ns) for one in recorded)
+    lost = sum(int(one.header["lost_calls"]) for one in recorded)
+    if lost:
+        notes.append(f"{lost} calls are missing: the disk was full.")
+    return Trace(
+        ranks=ranks,
+        communicators=tuple(groups.members),
+        hosts=tuple(one.host for one in recorded),
+        source=f"chiplog trace, {recorded[0].mpi}",
+        notes=tuple(notes),
+    )
+
+
+def _correct_clocks(recorded: Sequence[RecordedRank]) -> list[str]:
+    """Takes the offset from rank 0's clock from all times; the notes say whose clocks are only known roughly."""
+    rough = []
+    for one in recorded:
+        leader_rank = int(one.header["clock_leader"])
+        if leader_rank == 0:
+            continue
+        if leader_rank >= len(recorded):
+            raise CorruptFile(f"{one.path}: its clock is said to be that of rank {leader_rank}.")
+        leader = recorded[leader_rank].header
+        offsets = [leader["offset_at_init"], leader["offset_at_finalize"]]
+        known = [offset for offset in offsets if offset["round_trip_ns"] > 0]
+        for column in ("begin_ns", "end_ns"):
+            times = one.calls[column]
+            if known:
+                at = [float(offset["monotonic_ns"]) for offset in known]
+                ahead = [float(offset["ahead_ns"]) for offset in known]
+                times -= np.rint(np.interp(times, at, ahead)).astype(np.int64)
+            else:
+                times += _real_minus_monotonic(one) - _real_minus_monotonic(recorded[0])
+        if not known:
+            rough.append(one.host)
+    hosts = ", ".join(sorted(set(rough)))
+    return [f"the clocks of {hosts} are only known by the time of day."] if rough else []
+
+
+def _real_minus_monotonic(one: RecordedRank) -> int:
+    return int(one.header["realtime_ns"]) - int(one.header["first"]["monotonic_ns"])
+
+
+class _Communicators:
+    """One number for what each rank has a number of its own for.
+
+    Communicators of the same members are told apart by the order in which their ranks came to know them.
+    """
+
+    def __init__(self, ranks: int) -> None:
+        self.members: list[tuple[int, ...]] = [tuple(range(ranks))]
+        self._known: dict[tuple[frozenset[tuple[int, ...]], int], int] = {
+            (frozenset((self.members[0], ())), 0): 0
+        }
+
+    def numbers(self, own: dict[int, Members]) -> dict[int, int]:
+        """For each number of a rank's, the common one."""
+        seen: Counter[frozenset[tuple[int, ...]]] = Counter()
+        common = {}
+        for number in sorted(own):
+            group = frozenset((own[number].local, own[number].remote))
+            key = (group, seen[group])
+            seen[group] += 1
+            if key not in self._known:
+                self._known[key] = len(self.members)
+                self.members.append(tuple(rank for part in sorted(group) for rank in part))
+            common[number] = self._known[key]
+        return common
+
+
+def _rank_trace(one: RecordedRank, groups: _Communicators, origin_ns: int) -> RankTrace:
+    calls = one.calls
+    calls["begin_ns"] -= origin_ns
+    calls["end_ns"] -= origin_ns
+    numbers = groups.numbers(one.communicators)
+    own = calls["communicator"].copy()
+    calls["communicator"] = 0
+    for number in np.unique(own[own != UNKNOWN_COMMUNICATOR]).tolist():
+        if number not in numbers:
+            raise CorruptFile(f"{one.path}: communicator {number} is used, but nowhere described.")
+        rows = own == number
+        calls["communicator"][rows] = numbers[number]
+        _to_world(calls["peer"], rows, one.communicators[number], one.path)
+    unknown = (own == UNKNOWN_COMMUNICATOR) & (calls["peer"] >= 0)
+    calls["peer"][unknown] = NOBODY
+    return RankTrace(one.rank, _in_order(calls), one.requests, bool(one.header["is_finalized"]))
+
+
+def _in_order(calls: NDArray[np.void]) -> NDArray[np.void]:
+    """By begin, where calls of several threads stand thread after thread; parts of calls stay behind them."""
+    is_part = np.isin(calls["kind"], kinds(*PARTS))
+    owner = np.maximum.accumulate(np.where(is_part, 0, np.arange(calls.size)))
+    begins = calls["begin_ns"][owner]
+    if not np.any(begins[1:] < begins[:-1]):
+        return calls
+    return calls[np.argsort(begins, kind="stable")]
+
+
+def _to_world(
+    peers: NDArray[np.int32], rows: NDArray[np.bool_], members: Members, path: Path
+) -> None:
+    world = np.array(members.remote or members.local, np.int32)
+    named = rows & (peers >= 0)
+    if named.any() and peers[named].max() >= world.size:
+        raise CorruptFile(
+            f"{path}: a call names rank {peers[named].max()} of a communicator of {world.size}."
+        )
+    peers[named] = world[peers[named]]
+
+
+CHIPLOG_TRACE = TraceImporter(
+    name="chiplog-trace",
+    summary="folders of chiplog trace",
+    recognises=_recognises,
+    read=_read,
+)

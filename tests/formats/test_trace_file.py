@@ -1,0 +1,164 @@
+"""Trace files that are damaged, cut or made up end with one sentence; sound ones are read as they are."""
+
+from __future__ import annotations
+
+import contextlib
+import random
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from chiplog.errors import CorruptFile
+from chiplog.tracing.importer import read_trace
+from chiplog.tracing.trace import KINDS
+from chiplog.tracing.trace_file import (
+    BLOCK,
+    BLOCK_MAGIC,
+    COMMUNICATOR,
+    ENTRY,
+    HEADER,
+    LISTS,
+    MAGIC,
+    RANGE,
+    SHORT_PEER,
+    STARTS,
+    STATUS,
+    VERSION,
+)
+
+HEADER_BYTES = 65536
+BLOCK_BYTES = 4096
+NAMES = ("Init", "Isend", "Irecv", "Waitall", "Finalize")
+Entry = tuple[int, int, int, int, int, int]
+"""Gap, duration, kind, flags, communicator, bytes."""
+
+
+def write_rank(folder: Path, rank: int, ranks: int, *blocks: tuple[list[Entry], list[int]]) -> Path:
+    """A file of blocks, each of one thread: its entries and their words."""
+    header = np.zeros(1, HEADER)
+    header["magic"], header["version"] = MAGIC, VERSION
+    header["header_bytes"], header["block_bytes"] = HEADER_BYTES, BLOCK_BYTES
+    header["rank"], header["ranks"], header["is_finalized"] = rank, ranks, 1
+    header["first"], header["last"] = (1000, 5000), (10_001_000, 5_005_000)
+    header["kinds"], header["host"], header["mpi"] = len(NAMES), b"node", b"Some MPI 1.0"
+    header["names"][0, : len(NAMES)] = [name.encode() for name in NAMES]
+    content = header.tobytes().ljust(HEADER_BYTES, b"\0")
+    for thread, (entries, words) in enumerate(blocks):
+        head = np.zeros(1, BLOCK)
+        head["magic"], head["stream"], head["base_ticks"] = BLOCK_MAGIC, thread, 2000
+        head["clock"] = (2000, 5500)
+        body = head.tobytes() + np.array(entries, ENTRY).tobytes()
+        tail = np.array(words[::-1], "<u4").tobytes()
+        content += body + b"\0" * (BLOCK_BYTES - len(body) - len(tail)) + tail
+    path = folder / f"rank-{rank}.trace"
+    path.write_bytes(content)
+    return path
+
+
+def peer(rank: int, tag: int) -> int:
+    return (rank & 0xFFFF) | (tag & 0xFFFF) << 16
+
+
+def sound_entries() -> tuple[list[Entry], list[int]]:
+    """Init, an Isend of 8 B, an Irecv of a wildcard, a Waitall of both, Finalize; two ticks are a ns."""
+    entries = [
+        (0, 0, COMMUNICATOR, LISTS, 0, 3),
+        (0, 200, 1, 0, 0xFFFF, 0),
+        (100, 20, 2, SHORT_PEER | STARTS, 0, 8),
+        (100, 20, 3, SHORT_PEER | STARTS, 0, 0),
+        (100, 1000, 4, RANGE, 0xFFFF, 2),
+        (1, 1, STATUS, 4, 0, 7),
+        (100, 200, 5, 0, 0xFFFF, 0),
+    ]
+    return entries, [0, 1, 2, peer(1, 5), peer(-2, -1), 0, 16, 0]
+
+
+def sound_trace(folder: Path) -> Path:
+    for rank in range(2):
+        write_rank(folder, rank, 2, sound_entries())
+    return folder
+
+
+def test_a_sound_trace_is_read_as_it_is(tmp_path: Path) -> None:
+    trace = read_trace(sound_trace(tmp_path))
+    assert trace.communicators == ((0, 1),)
+    assert trace.hosts == ("node", "node")
+    assert trace.source == "chiplog trace, Some MPI 1.0"
+    rank = trace.ranks[0]
+    assert rank.is_complete
+    assert [KINDS[kind] for kind in rank.calls["kind"]] == list(NAMES)
+    assert rank.calls["begin_ns"].tolist() == [0, 150, 210, 270, 820]
+    assert rank.calls["end_ns"].tolist() == [100, 160, 220, 770, 920]
+    assert rank.calls["peer"].tolist() == [-1, 1, 1, -1, -1]
+    assert rank.calls["tag"].tolist() == [0, 5, 7, 0, 0]
+    assert rank.calls["sent_bytes"].tolist() == [0, 8, 0, 0, 0]
+    assert rank.calls["received_bytes"].tolist() == [0, 0, 16, 0, 0]
+    assert rank.calls["requests"].tolist() == [0, 1, 1, 2, 0]
+    first = int(rank.calls["first_request"][3])
+    assert rank.requests[first : first + 2].tolist() == rank.requests[:2].tolist() == [0, 1]
+
+
+def refusal(folder: Path) -> str:
+    with pytest.raises(CorruptFile) as caught:
+        read_trace(folder)
+    sentence = str(caught.value)
+    assert "\n" not in sentence
+    return sentence
+
+
+@pytest.mark.parametrize("kept", [7, 20, 4000, HEADER_BYTES, HEADER_BYTES + 100])
+def test_a_cut_file_is_named(tmp_path: Path, kept: int) -> None:
+    path = sound_trace(tmp_path) / "rank-1.trace"
+    path.write_bytes(path.read_bytes()[:kept])
+    assert str(path) in refusal(tmp_path)
+
+
+def test_a_missing_rank_is_named(tmp_path: Path) -> None:
+    (sound_trace(tmp_path) / "rank-1.trace").unlink()
+    assert "the file of rank 1 of 2 is missing" in refusal(tmp_path)
+
+
+def test_the_file_of_another_run_is_named(tmp_path: Path) -> None:
+    sound_trace(tmp_path)
+    write_rank(tmp_path, 1, 3, sound_entries())
+    assert "is of rank 1 of 3, not of rank 1 of 2" in refusal(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("place", "entry", "word"),
+    [
+        (0, (0, 0, COMMUNICATOR, LISTS, 0, 2**31), "more than the block holds"),
+        (2, (100, 20, 2, SHORT_PEER | STARTS, 9, 8), "nowhere described"),
+        (4, (100, 1000, 4, RANGE, 0xFFFF, 2**31), "more requests than there are"),
+    ],
+)
+def test_lying_numbers_are_refused(tmp_path: Path, place: int, entry: Entry, word: str) -> None:
+    sound_trace(tmp_path)
+    entries, words = sound_entries()
+    entries[place] = entry
+    write_rank(tmp_path, 1, 2, (entries, words))
+    assert word in refusal(tmp_path)
+
+
+def test_a_peer_beyond_its_communicator_is_refused(tmp_path: Path) -> None:
+    sound_trace(tmp_path)
+    entries, words = sound_entries()
+    words[3] = peer(7, 5)
+    write_rank(tmp_path, 1, 2, (entries, words))
+    assert "names rank 7 of a communicator of 2" in refusal(tmp_path)
+
+
+def test_whatever_is_damaged_ends_with_a_sentence_or_a_trace(tmp_path: Path) -> None:
+    """Bytes of the header, the entries and the words are changed at random."""
+    path = sound_trace(tmp_path) / "rank-1.trace"
+    sound = path.read_bytes()
+    chance = random.Random(7)
+    places = [*range(160), *range(HEADER_BYTES, HEADER_BYTES + 160), *range(-32, 0)]
+    for _ in range(400):
+        damaged = bytearray(sound)
+        for _ in range(chance.choice((1, 1, 2, 8))):
+            damaged[chance.choice(places)] = chance.choice((0, 1, 0x7F, 0x80, 0xFF))
+        path.write_bytes(damaged)
+        with contextlib.suppress(CorruptFile):
+            read_trace(tmp_path)

