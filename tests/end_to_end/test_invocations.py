@@ -113,7 +113,8 @@ INVOCATIONS = """
 2 | simulate RUN --model MODEL | RUN
 2 | app | TRACE
 2 | app NOWHERE | NOWHERE
-5 | app RUN | liballprof
+2 | app RUN | a run file
+2 | app GOAL | chiplog simulate reads it
 2 | app RUN --any-source 3 | --any-source
 2 | app RUN --flops-per-second 0 | --flops-per-second
 2 | tune MODEL --operation bcast --ranks 4 -o OUT | it accepts chiplog, openmpi

@@ -18,7 +18,7 @@ from chiplog.application.messages import match
 from chiplog.application.replay import schedule_of
 from chiplog.cli import main
 from chiplog.cli.application_text import application_text, numbers
-from chiplog.errors import RunFailed
+from chiplog.errors import CorruptFile
 from chiplog.schedule.traffic import Traffic, traffic_of
 from chiplog.simulation import LogGOPS, simulate
 from chiplog.tracing.builder import Call
@@ -258,5 +258,5 @@ def test_a_trace_whose_messages_wait_for_each_other_is_refused_in_a_sentence(
 
     trace = trace_of([receive(0, 1, 1), send(2, 3, 1)], [receive(0, 1, 0), send(2, 3, 0)])
     by = ReplayBy(parameters=LogGOPS.from_ns(L=1, o=1, g=1, G=0))
-    with pytest.raises(RunFailed, match="can't be replayed"):
+    with pytest.raises(CorruptFile, match="can't be replayed"):
         replay(costs_of(trace), schedule_of(trace), by)

@@ -67,3 +67,16 @@ def test_predictions_and_simulations_of_one_fit_have_the_same_error(tmp_path: Pa
     makespan = found.simulation.makespan_ps
     assert found.low_ps == pytest.approx(makespan / 1.2, rel=1e-6)
     assert found.high_ps == pytest.approx(makespan * 1.2, rel=1e-6)
+
+
+def test_the_error_concerns_messages_but_not_what_is_computed_beside_them(tmp_path: Path) -> None:
+    path = tmp_path / "one.goal"
+    fitted = FittedParameters(banded(0.2, 0.2))
+    path.write_text(GOAL)
+    alone = fitted.simulate(read_goal(path))
+    computing = "l0: calc 1000000\nl1: send 8b to 1\nl1 requires l0\n"
+    path.write_text(GOAL.replace("l1: send 8b to 1\n", computing))
+    after = fitted.simulate(read_goal(path))
+    assert after.low_ps - 10**9 == pytest.approx(alone.low_ps, abs=2)
+    assert after.high_ps - 10**9 == pytest.approx(alone.high_ps, abs=2)
+    assert alone.low_ps < alone.simulation.makespan_ps < alone.high_ps

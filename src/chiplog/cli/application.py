@@ -20,10 +20,10 @@ from chiplog.cli.output import note, say, write_json
 from chiplog.errors import UsageError
 
 if TYPE_CHECKING:
+    from chiplog.application.replay import ReplayedTrace
     from chiplog.application.result import AppResult
     from chiplog.jobs.replay import ReplayBy
     from chiplog.schedule import Schedule
-    from chiplog.tracing.trace import Trace
 
 WILDCARDS = (-1, -2)
 
@@ -80,6 +80,7 @@ def application(
     how long the application would take with it.
     """
     from chiplog.application.costs import costs_of
+    from chiplog.application.replay import schedule_of
     from chiplog.cli.application_text import application_text
     from chiplog.tracing.importer import TraceOptions, read_trace
 
@@ -92,7 +93,8 @@ def application(
     traced = read_trace(trace, TraceOptions(any_source=reading.any_source))
     result = costs_of(traced)
     if model.is_asked:
-        result = _replayed(result, traced, model, reading.flops_per_second)
+        replayed = schedule_of(traced, reading.flops_per_second)
+        result = _replayed(result, replayed, model, trace)
     if json_file:
         write_json(json_file, result.to_json())
     if json_file != "-":
@@ -102,17 +104,15 @@ def application(
 
 
 def _replayed(
-    result: AppResult, trace: Trace, model: ReplayOptions, flops_per_second: float | None
+    result: AppResult, replayed: ReplayedTrace, model: ReplayOptions, path: Path
 ) -> AppResult:
     """With the time that the model says."""
-    from chiplog.application.replay import schedule_of
     from chiplog.jobs.replay import replay
 
-    replayed = schedule_of(trace, flops_per_second)
     by = _by(model, replayed.schedule)
     if by.fitted is not None:
         cautions(by.fitted, replayed.schedule)
-    return replace(result, replay=replay(result, replayed, by))
+    return replace(result, replay=replay(result, replayed, replace(by, trace=str(path))))
 
 
 def _by(model: ReplayOptions, schedule: Schedule) -> ReplayBy:

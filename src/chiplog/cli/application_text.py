@@ -168,10 +168,12 @@ def _replay(replay: Replay) -> str:
     seconds, interval = format.value_and_interval(replay.seconds, replay.low, replay.high, "s")
     told = f"By the model it takes {seconds}"
     if replay.low < replay.high:
-        told += f" {interval} (95 %, with the model's error)"
+        told += f" {interval} (95 %, with the model's error, computing as traced)"
     if replay.traced_seconds:
-        change = format.signed_percent(replay.seconds / replay.traced_seconds - 1.0)
-        told += f", {change} of the {format.value(replay.traced_seconds, 's')} traced"
+        change = replay.seconds / replay.traced_seconds - 1.0
+        word = "less" if change < 0 else "more"
+        traced = format.value(replay.traced_seconds, "s")
+        told += f": {format.percent(abs(change))} {word} than the {traced} that were traced"
     ways = "; ".join(f"{call} as {way}" for call, way in replay.algorithms.items())
     lines = [wrapped(f"{told}.")]
     if ways:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from chiplog.application.replay import ReplayedTrace
 from chiplog.application.result import AppResult, Replay
-from chiplog.errors import RunFailed
+from chiplog.errors import CorruptFile, RunFailed
 from chiplog.fitting.verdict import rejection
 from chiplog.jobs.simulated_model import FittedParameters
 from chiplog.simulation import Conditions, LogGOPS
@@ -23,12 +23,14 @@ class ReplayBy:
     fitted: FittedParameters | None = None
     parameters: LogGOPS | None = None
     conditions: Conditions = PLAIN
+    trace: str = "the trace"
+    """Its name, for errors."""
 
 
 def replay(costs: AppResult, replayed: ReplayedTrace, by: ReplayBy) -> Replay:
     """The time of the schedule of a trace, with the interval that the fit leaves.
 
-    RunFailed where the trace's messages wait for each other for ever, as where it was cut.
+    CorruptFile where the trace's messages wait for each other for ever, RunFailed where times are too long.
     """
     beyond = rejected = None
     try:
@@ -41,7 +43,8 @@ def replay(costs: AppResult, replayed: ReplayedTrace, by: ReplayBy) -> Replay:
             simulation = run(replayed.schedule, by.parameters, conditions=by.conditions)
             times_ps = (simulation.makespan_ps,) * 3
     except RunFailed as error:
-        raise RunFailed(f"the trace can't be replayed: {error}") from error
+        kind = CorruptFile if "can't finish" in str(error) else RunFailed
+        raise kind(f"{by.trace} can't be replayed: {error}") from error
     seconds, low, high = (time / PS_PER_SECOND for time in times_ps)
     return Replay(
         seconds,

@@ -18,11 +18,12 @@ from chiplog.fitting.result import Fit
 from chiplog.prediction.loggp import LogGPSpeaker
 from chiplog.prediction.model_error import model_error, with_model_error
 from chiplog.prediction.simulated import MOST_EVENTS, PS_PER_SECOND, ScheduleTimes
-from chiplog.schedule.arrays import Schedule
+from chiplog.schedule.arrays import CALC, Schedule
 from chiplog.simulation.conditions import Conditions
-from chiplog.simulation.parameters import LogGOPS
+from chiplog.simulation.parameters import NO_LIMIT_BYTES, LogGOPS
 from chiplog.simulation.result import Range
 from chiplog.simulation.simulate import PLAIN
+from chiplog.simulation.simulate import simulate as run
 
 MOST_KINDS = 4
 """Of a long schedule, the corners of the set are tried for so many kinds of parameters."""
@@ -63,6 +64,8 @@ class FittedParameters:
     ) -> Range:
         """Executes `schedule` in the middle of the set and all over it.
 
+        The model's error widens what messages add to the time of the same computation with messages that cost nothing.
+
         Raises UsageError where a parameter that nothing bounds decides the result, RunFailed as of `simulate`.
         """
         times = ScheduleTimes(schedule, self._speaker, conditions)
@@ -73,10 +76,23 @@ class FittedParameters:
             span = _span_of_corners(times)
         else:
             span = space.span(times.evaluate, refuse=False)
-        wide = with_model_error(span, model_error(self.fit, times.sizes))
+        wide = _with_error_of_messages(
+            span, model_error(self.fit, times.sizes), self._computing_seconds(schedule, conditions)
+        )
         makespan = simulation.makespan_ps
         low, high = (round(end * PS_PER_SECOND) for end in (wide.low, wide.high))
         return Range(simulation, min(low, makespan), max(high, makespan))
+
+    def _computing_seconds(self, schedule: Schedule, conditions: Conditions) -> float:
+        """The time of the schedule with messages that cost nothing."""
+        operations = schedule.operations
+        if not np.any((operations["kind"] == CALC) & (operations["amount"] > 0)):
+            return 0.0
+        limit = self._speaker.largest_eager_bytes
+        free = LogGOPS.from_ns(
+            L=0, o=0, g=0, G=0, S_bytes=NO_LIMIT_BYTES if limit is None else limit
+        )
+        return run(schedule, free, conditions=conditions).makespan_ps / PS_PER_SECOND
 
     def _refuse_endless(self, symbols: Sequence[tuple[int, str]], evaluate: Evaluate) -> None:
         """UsageError, naming the parameter, where one that nothing bounds decides the result."""
@@ -112,6 +128,15 @@ def parameters_to_simulate(fits: Sequence[Fit], *, anyway: bool = False) -> Fitt
     """From one of several fits of one target; UsageError as of `fitted_parameters`."""
     usable = usable_fits(fits, "simulate", anyway=anyway)
     return FittedParameters(fit_to_use(usable, "simulate", "simulate --model"))
+
+
+def _with_error_of_messages(span: AnswerSpan, width: float, computing: float) -> AnswerSpan:
+    """The span with a model's error of that width, but not in the seconds that computing takes."""
+    if not 0.0 < computing < span.value:
+        return with_model_error(span, width)
+    messages = AnswerSpan(*(end - computing for end in (span.value, span.low, span.high)))
+    wide = with_model_error(messages, width)
+    return AnswerSpan(*(end + computing for end in (wide.value, wide.low, wide.high)))
 
 
 def _span_of_corners(times: ScheduleTimes) -> AnswerSpan:

@@ -11,7 +11,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from chiplog.errors import CorruptFile
+from chiplog.errors import CorruptFile, UsageError
+from chiplog.file_kind import kind_of
 from chiplog.input_file import open_input
 from chiplog.plugins import Registry
 from chiplog.tracing.trace import Trace
@@ -59,5 +60,8 @@ def read_trace(path: str | os.PathLike[str], options: TraceOptions | None = None
     for importer in TRACE_IMPORTERS.all():
         if importer.recognises(place):
             return importer.read(place, options or TraceOptions())
+    other = kind_of(place)
+    if other is not None:
+        raise UsageError(f"{place} is {other[0]}, but a trace is needed here; {other[1]}.")
     known = ", ".join(importer.summary for importer in TRACE_IMPORTERS.all())
     raise CorruptFile(f"{place} is no trace that chiplog reads: these are {known}.")
