@@ -22,13 +22,14 @@ from stage import files_on_site, place_on_site, staged_pages
 
 ROOT = Path(__file__).parent.parent
 SECTIONS = {
-    "Start": ("index.md", "CHANGELOG.md"),
+    "Start": ("index.md", "i-have-i-want.md", "CHANGELOG.md"),
     "Tutorials": ("tutorials",),
     "How-to": ("how-to",),
     "Explanation": ("explanation",),
     "Reference": ("reference",),
     "Numbers": ("numbers",),
     "Studies": ("studies",),
+    "Machines": ("machines",),
     "Papers": ("papers",),
     "Decisions": ("decisions",),
     "Contributing": ("CONTRIBUTING.md",),

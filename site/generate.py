@@ -6,7 +6,9 @@ import inspect
 from pathlib import Path
 
 from commands import all_commands, command_page
+from machines import FOLDER, side_by_side
 from schemas import schema_page
+from stage import with_site_links
 
 import chiplog
 
@@ -21,6 +23,10 @@ def generated_pages(root: Path) -> dict[str, str]:
         found[f"reference/commands/{name.replace(' ', '-')}.md"] = command_page(name, command)
     for file in sorted((root / "schemas").glob("*.schema.json")):
         found[f"reference/schemas/{file.name.removesuffix('.schema.json')}.md"] = schema_page(file)
+    machines = root / FOLDER / "README.md"
+    if machines.exists():
+        text = with_site_links(machines.read_text(), machines, root)
+        found["machines/README.md"] = text + side_by_side(root)
     return found
 
 

@@ -15,6 +15,8 @@ from chiplog.measurement.probes import base_probe
 
 # As the command does: matrices are small here, and threads that wait for them keep the cores of other tests busy.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+# No default of whoever runs the tests.
+os.environ["CHIPLOG_CONFIG"] = ""
 _numbers = itertools.count(1)
 
 

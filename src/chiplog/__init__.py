@@ -6,8 +6,9 @@
     >>> f"{fit['L'].value * 1e6:.2f} us"
     '5.00 us'
 
-`measure`, `read`, `fit`, `changes`, `compare`, `predict`, `simulate`, `bench`, `survey` and `run` are the commands as
-functions (`chiplog.api`). Functions are verbs; the packages that do the work are nouns, as `chiplog.fitting`.
+`measure`, `read`, `fit`, `changes`, `compare`, `predict`, `simulate`, `app`, `bench`, `survey` and `run` are the
+commands as functions (`chiplog.api`). Functions are verbs; the packages that do the work are nouns, such as
+`chiplog.fitting`.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from chiplog._version import __version__
 
 __all__ = [
     "__version__",
+    "app",
     "bench",
     "changes",
     "compare",

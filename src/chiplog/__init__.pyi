@@ -1,3 +1,4 @@
+from chiplog.api import app as app
 from chiplog.api import bench as bench
 from chiplog.api import changes as changes
 from chiplog.api import compare as compare

@@ -1,4 +1,4 @@
-"""What numbers may be, said before any work is done with them."""
+"""Numbers: how they are said, and what they may be, said before any work is done with them."""
 
 from __future__ import annotations
 
@@ -9,6 +9,15 @@ MOST = 1_000_000
 MOST_RANKS = 4096
 """Most ranks that are started."""
 MOST_SEED = 2**64 - 1
+
+
+def counted(number: int, noun: str, plural: str | None = None) -> str:
+    """The number with its noun, of which the plural ends in s unless it is given.
+
+    >>> counted(1, "more warning"), counted(1200, "launch", "launches")
+    ('1 more warning', '1,200 launches')
+    """
+    return f"{number:,} {noun if number == 1 else plural or f'{noun}s'}"
 
 
 def within(option: str, value: int, least: int = 1, most: int = MOST) -> None:

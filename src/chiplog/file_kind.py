@@ -12,6 +12,7 @@ from chiplog.errors import CorruptFile, UsageError
 
 HEAD_BYTES = 65536
 RUN, MODEL, GOAL = "a run file", "a model file", "a GOAL schedule"
+BENCH = "a result of chiplog bench"
 _SIGNS = (
     (RUN, rb'"schema":\s*"chiplog\.run/', "chiplog fit, changes, compare and report read it"),
     (
@@ -20,6 +21,11 @@ _SIGNS = (
         "chiplog predict, tune, report and simulate --model read it",
     ),
     (GOAL, rb"\A(?:\s|//[^\n]*\n|/\*.*?\*/)*num_ranks\b", "chiplog simulate reads it"),
+    (
+        BENCH,
+        rb'\A\s*\{\s*"schema":\s*"chiplog\.bench/',
+        "chiplog predict --anchor reads it",
+    ),
     (
         "a result for scripts (--json)",
         rb'\A\{\s*\n\s*"schema":\s*"chiplog\.(?:ch|comp|pred|sim|surv|ben|tun|lint|plan|prob|list|hist|cost|doc)',

@@ -9,6 +9,7 @@ from chiplog.errors import UsageError
 
 PACKAGES = {
     "matplotlib": "Matplotlib",
+    "otf2": "OTF2",
     "pandas": "pandas",
     "pyarrow": "PyArrow",
 }

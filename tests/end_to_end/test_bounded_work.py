@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 from all_commands import Inputs, options
 from command import SIM
+from trace_files import ring as ring_trace
 
 from chiplog.cli import main
 from chiplog.dataset.importer import IMPORTERS
@@ -119,6 +120,7 @@ def with_integers(at: Inputs, room: Path) -> dict[str, list[list[object]]]:
         "predict": predicted,
         "schedule": made,
         "simulate": [ring],
+        "app": [["app", ring_trace(room / "trace"), "--L", 1, "--o", 1, "--g", 1, "--G", 1]],
         "tune": [
             ["tune", at.model, "--for", "chiplog", "--anyway", "--ranks", 4, "-o", room / "t"]
         ],
@@ -131,12 +133,12 @@ def with_integers(at: Inputs, room: Path) -> dict[str, list[list[object]]]:
 def numbers(command: str) -> Iterator[str]:
     """The options of a command that are numbers of something."""
     for name, option in options():
-        if name == command and option.type.name in ("integer", "_bytes"):
+        if name == command and option.type.name in ("integer", "size"):
             yield option.opts[-1]
 
 
 def commands_with_numbers() -> list[str]:
-    return sorted({name for name, option in options() if option.type.name in ("integer", "_bytes")})
+    return sorted({name for name, option in options() if option.type.name in ("integer", "size")})
 
 
 @pytest.mark.parametrize("command", commands_with_numbers())
@@ -163,6 +165,7 @@ def readers(at: Inputs, room: Path) -> Iterator[list[object]]:
     yield ["compare", at.run, "FILE"]
     yield ["predict", "FILE", "barrier", "--ranks", 4]
     yield ["simulate", "FILE", "--L", 1, "--o", 1, "--g", 1, "--G", 1]
+    yield ["app", "FILE"]
     yield ["simulate", at.goal, "--model", "FILE"]
     yield ["simulate", at.goal, "--classes", "FILE"]
     yield ["simulate", at.goal, "--L", 1, "--o", 1, "--g", 1, "--G", 1, "--noise-trace", "FILE"]
@@ -176,6 +179,7 @@ def readers(at: Inputs, room: Path) -> Iterator[list[object]]:
     yield ["export", "FILE", "--to", "csv", "-o", room / "out.csv"]
     yield ["export", "FILE", "--to", "loggopsim", "-o", room / "out"]
     yield ["report", "FILE", "-o", room / "out.html"]
+    yield ["share", "FILE", "--name", "one", "-o", room / "shared.json"]
     yield ["report", at.survey, "--topology", "FILE", "-o", room / "out.html"]
     yield ["survey", SIM, "-o", room / "new.jsonl", "--topology", "FILE"]
     yield ["survey", "verdict", "FILE"]

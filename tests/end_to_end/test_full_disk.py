@@ -98,6 +98,7 @@ def commands(at: Inputs, room: Path, disk: Path) -> dict[tuple[str, str], list[l
             for to, source in [("csv", at.run), ("parquet", at.run), ("loggopsim", at.model)]
         ],
         ("report", "-o"): [["report", at.run, "-o", f"OUT.{kind}"] for kind in ("html", "md")],
+        ("share", "-o"): [["share", at.model, "--name", "one", "-o", "OUT"]],
         ("list", "--json"): [["list", "models", "--json", "OUT"]],
         ("probe list", "--json"): [["probe", "list", "--json", "OUT"]],
         ("doctor", "--json"): [["doctor", "--json", "OUT"]],

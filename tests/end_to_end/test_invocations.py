@@ -111,6 +111,11 @@ INVOCATIONS = """
 2 | simulate GOAL --model MODEL --L 1 | --model
 2 | simulate GOAL --model MODEL --noise gamma:2% | --noise
 2 | simulate RUN --model MODEL | RUN
+2 | app | TRACE
+2 | app NOWHERE | NOWHERE
+5 | app RUN | liballprof
+2 | app RUN --any-source 3 | --any-source
+2 | app RUN --flops-per-second 0 | --flops-per-second
 2 | tune MODEL --operation bcast --ranks 4 -o OUT | it accepts chiplog, openmpi
 2 | tune MODEL --operation dance --ranks 4 --for openmpi -o OUT | dance
 2 | tune MODEL --operation bcast --ranks 4 --for lam -o OUT | lam
@@ -127,6 +132,10 @@ INVOCATIONS = """
 2 | report | FILE
 2 | report NOWHERE -o OUT.html | NOWHERE
 2 | report RUN -o OUT.docx | .html
+2 | share MODEL --name one | -o
+2 | share MODEL -o OUT | --name
+2 | share NOWHERE --name one -o OUT | NOWHERE
+2 | share RUN --name one -o OUT | run
 2 | list | it accepts models
 2 | list colours | models
 2 | doctor --colour | --colour

@@ -18,12 +18,15 @@ from known_networks import (
 )
 from simulated import over_pairs, over_peers, simulated_runs
 
+from chiplog.collectives.algorithm import Task
 from chiplog.dataset.series import Dataset
 from chiplog.fitting.fit import fit
 from chiplog.fitting.result import Fit
 from chiplog.models.protocol import points
 from chiplog.models.registry import load_model
+from chiplog.plan.assessment import records_of
 from chiplog.plan.request import SeriesRequest
+from chiplog.prediction.predict import predict
 
 EXACT = 1e-3
 SIZES = tuple(1024 << step for step in range(0, 12, 2))
@@ -109,3 +112,34 @@ def test_samples_of_pairs_are_the_formula_to_the_nanosecond(model: str) -> None:
         asked = points("pairs", one.message_bytes, pairs=one.pairs)
         exact = load_model(model).seconds(asked, truth)[0]
         assert np.all(np.abs(one.seconds - exact) < 0.6e-9)
+
+
+@pytest.mark.parametrize("duplex", [1.0, 1.5, 2.0])
+def test_messages_that_meet(duplex: float) -> None:
+    truth = {"L": 3e-6, "o_s": 1e-6, "o_r": 1.2e-6, "g": 2e-6, "G": 0.5e-9}
+    target = f"sim:L=3us,o_s=1us,o_r=1.2us,g=2us,G=0.5ns,duplex={duplex}"
+    fits = fit(measured(target, prtt_and_exchanges()), ["loggp"])
+    values = found(fits[0])
+    assert {name: values[name] for name in truth} == pytest.approx(truth, rel=0.02)
+    sent, start_up = 65_536, truth["L"] + truth["o_s"] + truth["o_r"]
+    wire = duplex * truth["G"] * (sent - 1)
+
+    def predicted(operation: str, algorithm: str, message_bytes: int = sent) -> float:
+        return predict(fits, operation, Task(8, message_bytes), algorithm=algorithm)[0].seconds
+
+    assert predicted("allgather", "ring") == pytest.approx(7 * (start_up + wire), rel=0.01)
+    assert predicted("alltoall", "pairwise") == pytest.approx(7 * (start_up + wire), rel=0.01)
+    halo = start_up + 3 * truth["g"] + 4 * wire
+    assert predicted("halo", "direct") == pytest.approx(halo, rel=0.01)
+
+
+def prtt_and_exchanges() -> tuple[SeriesRequest, ...]:
+    """What a fit of LogGP with messages that meet needs."""
+    return tuple(
+        series
+        for size in (1, 16, 256, 4096, 65_536)
+        for records in (records_of("prtt", size, 2), records_of("exchange", size, 2))
+        for record in records
+        for series in record
+        if series.pattern != "late_receiver"
+    )

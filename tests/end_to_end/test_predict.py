@@ -151,3 +151,58 @@ def test_the_list_of_operations_names_what_each_model_can_predict() -> None:
     assert "predicted by loggops, loggps, loggp, logp, logfp, lop, max-rate" in lines["barrier"]
     assert lines["reduce"].endswith("predicted by loggops, loggps, loggp, logp")
     assert "max-rate" in lines["halo"] and "lop" not in lines["halo"]
+
+
+def anchor_file(tmp_path: Path, *rows: str) -> Path:
+    path = tmp_path / "anchors.csv"
+    header = "operation,algorithm,ranks,message_bytes,seconds"
+    path.write_text("\n".join((header, *rows)) + "\n")
+    return path
+
+
+def test_anchors_correct_the_algorithms_that_they_measured(tmp_path: Path) -> None:
+    path = model_file(tmp_path, LOGGP)
+    anchors = anchor_file(
+        tmp_path, "barrier,dissemination,4,1,2e-5", "barrier,dissemination,8,1,3.1e-5"
+    )
+    asked = ("predict", path, "barrier", "--ranks", 64, "--anchor", anchors)
+    row, bound = rows_of(chiplog(*asked, "--json", "-"))
+    assert row["algorithm"] == "dissemination" and bound["algorithm"] == "lower-bound"
+    assert row["seconds"] == pytest.approx(6e-5, rel=0.05)
+    assert row["correction"]["uncorrected_seconds"] == pytest.approx(33e-6)
+    assert row["correction"]["anchors"] == 2
+    assert row["as"] == "common-start" and bound["correction"] is None
+    finished = chiplog(*asked)
+    assert "time: from a common start until the last rank is done" in finished.stdout
+    said = " ".join(finished.stdout.split())
+    assert "dissemination: corrected times 1.85 [1.50, 2.28] by 2 anchors; left out" in said
+    assert finished.stderr == ""
+    unnamed = anchor_file(tmp_path, "barrier,,4,1,2e-5")
+    finished = chiplog(*asked[:-1], unnamed, "--algorithm", "dissemination")
+    assert "does not name its algorithm: taken as dissemination." in finished.stderr
+    assert "so the interval is as wide as it." in " ".join(finished.stdout.split())
+    assert max(map(len, finished.stdout.splitlines())) <= 80
+
+
+def test_what_a_benchmark_prints_is_said_to_be_that(tmp_path: Path) -> None:
+    path = model_file(tmp_path, LOGGP)
+    asked = ("predict", path, "bcast", "--algorithm", "binomial", "--ranks", 16, "--as", "osu")
+    (row,) = rows_of(chiplog(*asked, "--json", "-"))
+    assert row["as"] == "osu"
+    assert row["seconds"] < row["longest_seconds"] == pytest.approx(22e-6)
+    finished = chiplog(*asked)
+    assert "time: mean over ranks" in finished.stdout
+    assert "binomial: longest rank 22.00 µs" in finished.stdout
+
+
+def test_anchors_that_cannot_serve_are_refused(tmp_path: Path) -> None:
+    path = model_file(tmp_path, LOGGP)
+    asked = ("predict", path, "barrier", "--ranks", 64, "--anchor")
+    refused(chiplog(*asked, anchor_file(tmp_path, "bcast,linear,4,1,1e-5")), "bcast was measured")
+    refused(chiplog(*asked, anchor_file(tmp_path, "barrier,,4,1,1e-5")), "--algorithm")
+    refused(chiplog(*asked, path), "is a model file")
+    refused(chiplog("predict", path, "barrier", "--ranks", 4, "--as", "imb"), "common-start, osu")
+    damaged = chiplog(*asked, anchor_file(tmp_path, "barrier,linear,4,1,never"))
+    assert damaged.code == 5
+    assert damaged.stdout == "" and damaged.stderr.count("\n") == 1
+    assert "line 2, field seconds" in damaged.stderr

@@ -52,6 +52,8 @@ class SimulatedLauncher:
     refuses: dict[str, str] = field(default_factory=dict)
     after_barriers: dict[str, float] = field(default_factory=dict)
     """By candidate: a sample after a barrier takes as many times as long as one in a window."""
+    by_datatype: dict[tuple[str, str], float] = field(default_factory=dict)
+    """By candidate (or default) and datatype: it takes as many times as long as of another one."""
     log: list[list[RaceEntry]] = field(default_factory=list)
     seconds: float = 0.0
     """Simulated time so far."""
@@ -89,6 +91,7 @@ class SimulatedLauncher:
         kept: dict[str, float] = {}
         for one in entry.candidates:
             true = self.truth(one.name, size)
+            true *= self.by_datatype.get((one.name, entry.cell.datatype), 1.0)
             if one.name in self.refuses or not math.isfinite(true):
                 reason = self.refuses.get(one.name, "its result is wrong")
                 result.refused[place, one.name] = reason  # type: ignore[index]

@@ -12,6 +12,7 @@ from barrier_programs import compile_tool
 from command import chiplog
 from json_schemas import validate
 
+from chiplog.measurement.datatypes import DATATYPE_BYTES
 from chiplog.measurement.mpis import Mpi
 from chiplog.measurement.programs import RACE, build_program
 from chiplog.tune.measured import mpich, openmpi
@@ -25,7 +26,7 @@ MpiNamed = Callable[[str], Mpi]
 QUICK = Effort(cell_seconds=0.01, samples=3, cutoff=1e9, checks=True)
 
 
-def raced(mpi: Mpi, operation: str, ranks: int) -> tuple[list[str], Result]:
+def raced(mpi: Mpi, operation: str, ranks: int, datatype: str = "byte") -> tuple[list[str], Result]:
     """All candidates of an operation in one launch, with their results checked."""
     program = build_program(RACE, str(mpi.mpicxx))
     launcher = MpiLauncher(program, ranks)
@@ -34,7 +35,7 @@ def raced(mpi: Mpi, operation: str, ranks: int) -> tuple[list[str], Result]:
     else:
         leaves = {word.removeprefix("algorithm=") for word in carried(mpi).words}
         field = mpich.field_of(operation, launcher.cvars, leaves)
-    entry = RaceEntry(Cell(operation, ranks, 64), (DEFAULT, *field.candidates))
+    entry = RaceEntry(Cell(operation, ranks, 64, datatype), (DEFAULT, *field.candidates))
     result = MpiLauncher(program, ranks, (), field.environment).launch([entry], QUICK, 1)
     return [one.name for one in field.candidates], result
 
@@ -54,10 +55,11 @@ def test_open_mpi_refuses_the_barrier_for_two_where_there_are_three(
     assert result.failure is None
 
 
+@pytest.mark.parametrize("datatype", DATATYPE_BYTES)
 def test_a_ring_is_found_to_be_wrong_for_operations_that_do_not_commute(
-    promised_mpi: MpiNamed,
+    datatype: str, promised_mpi: MpiNamed
 ) -> None:
-    _, result = raced(promised_mpi("openmpi-debian"), "allreduce", 3)
+    _, result = raced(promised_mpi("openmpi-debian"), "allreduce", 3, datatype)
     assert "do not commute" in result.refused[0, "ring"]
     assert (0, "recursive_doubling") not in result.refused
 
@@ -69,10 +71,14 @@ def test_an_operation_whose_result_is_wrong_on_one_rank_is_refused(
     tool = compile_tool(mpi, "wrong_results.cpp", tmp_path / "wrong_results.so")
     launcher = MpiLauncher(build_program(RACE, str(mpi.mpicxx)), 3, (), {"LD_PRELOAD": str(tool)})
     operations = ("bcast", "reduce", "allreduce", "reduce_scatter", "allgather", "alltoall")
-    entries = [RaceEntry(Cell(operation, 3, 64), (DEFAULT,)) for operation in operations]
-    for place, operation in enumerate(operations):
-        found = launcher.launch([entries[place]], QUICK, 1)
-        assert found.refused == {(0, DEFAULT.name): "its result is wrong"}, operation
+    entries = [
+        RaceEntry(Cell(operation, 3, 64, datatype), (DEFAULT,))
+        for operation in operations
+        for datatype in DATATYPE_BYTES
+    ]
+    for entry in entries:
+        refused = launcher.launch([entry], QUICK, 1).refused
+        assert refused == {(0, DEFAULT.name): "its result is wrong"}, entry.cell
     unchecked = launcher.launch(entries, replace(QUICK, checks=False), 1)
     assert not unchecked.refused and unchecked.failure is None
 

@@ -127,6 +127,18 @@ def test_the_other_functions_take_runs_and_fits(run_file: Path, fit: FittedModel
     assert chiplog.predict(fit, "barrier", ranks=64)[0].seconds > 0
 
 
+def test_files_with_measured_operations_correct_predictions(
+    fit: FittedModel, tmp_path: Path
+) -> None:
+    anchors = tmp_path / "anchors.csv"
+    header = "operation,algorithm,ranks,message_bytes,seconds"
+    anchors.write_text(f"{header}\nbarrier,dissemination,4,1,1e-3\n")
+    row = chiplog.predict(fit, "barrier", ranks=64, anchors=[anchors])[0]
+    assert row.seconds == pytest.approx(3e-3, rel=1e-6)
+    (mean,) = chiplog.predict(fit, "bcast", ranks=4, algorithm="binomial", convention="osu")
+    assert mean.convention == "osu"
+
+
 @pytest.mark.parametrize(
     "call",
     [

@@ -32,6 +32,7 @@ def said(
         "ranks": 2,
         "operation": "barrier",
         "bytes": 8,
+        "datatype": "byte",
         "calls": 100,
         "lead_seconds": 1e-5,
         "floor_seconds": floor,

@@ -42,9 +42,16 @@ def test_every_argument_of_a_command_is_explained(capsys: pytest.CaptureFixture[
 
 def test_help_is_a_command_too(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["help"]) == 0
-    assert "Commands:" in capsys.readouterr().out
-    assert main(["help", "fit"]) == 0
-    assert "Fit models to a run" in capsys.readouterr().out
+    shown = capsys.readouterr().out
+    assert "Commands:" in shown
+    assert "chiplog help COMMAND" in shown
+    for words in (["fit"], ["tune", "lint"], ["probe", "build"]):
+        assert main([*words, "--help"]) == 0
+        asked = capsys.readouterr().out
+        assert main(["help", *words]) == 0
+        assert capsys.readouterr().out == asked
+    assert main(["help", "dance"]) == 2
+    assert "dance" in capsys.readouterr().err
 
 
 def test_the_version_is_the_packages(capsys: pytest.CaptureFixture[str]) -> None:

@@ -20,7 +20,13 @@ CASES = {
         f"{DASHES}\nThere are not enough slots available in the system to satisfy the 64\nslots that were requested "
         f"by the application:\n\n  probe\n\nEither request fewer procs.\n{DASHES}\n",
         "There are not enough slots available in the system to satisfy the 64 slots that were requested by the "
-        "application: probe",
+        "application: probe; start fewer ranks, or allow more than there are slots: mpirun --map-by :OVERSUBSCRIBE",
+    ),
+    "root": (
+        f"{DASHES}\nmpirun has detected an attempt to run as root.\n\n"
+        f"Running as root is *strongly* discouraged.\n{DASHES}\n",
+        "mpirun has detected an attempt to run as root; allow it: mpirun --allow-run-as-root, or set "
+        "OMPI_ALLOW_RUN_AS_ROOT and OMPI_ALLOW_RUN_AS_ROOT_CONFIRM to 1",
     ),
     "places in sources": (
         "[mpiexec@vm] match_arg (utils/args/args.c:163): unrecognized argument bogus\n"

@@ -33,7 +33,7 @@ from chiplog.tune.measured.summary import (
     seconds_of_everything,
     summarise,
 )
-from chiplog.tune.measured.tuning import Asked, choose_again, measure, parse_ranks
+from chiplog.tune.measured.tuning import Asked, choose_again, measure
 from chiplog.tune.version import Version
 
 SIZES = (1, 64, 4096, 65536)
@@ -461,7 +461,7 @@ def test_the_program_gets_each_candidate_once_and_each_cell() -> None:
     entries = [RaceEntry(Cell("bcast", 8, size), (DEFAULT, one)) for size in (1, 64)]
     words = arguments_of(entries, Effort(), 7)
     assert words.count("--variant") == 2
-    assert "bcast:8:64:default,a0" in words
+    assert "bcast:8:64:byte:default,a0" in words
 
 
 ENTRIES = [RaceEntry(Cell("bcast", 2, 8), (DEFAULT, *candidates(2)))]
@@ -510,12 +510,6 @@ def test_a_launch_that_crashes_says_why() -> None:
     assert ended.reason == "it ends with code 1: ValueError: no"
 
 
-@pytest.mark.parametrize("text", ["1", "", "8,x", "2:64"])
-def test_numbers_of_ranks_that_are_no_list_are_refused(text: str) -> None:
-    with pytest.raises(UsageError, match="--ranks"):
-        parse_ranks(text)
-
-
 @pytest.mark.parametrize(
     ("wrong", "option"),
     [
@@ -540,3 +534,58 @@ def test_the_medians_of_a_launch_are_compared_within_it() -> None:
     raced = race(SimulatedLauncher(truth, 3, **{**QUIET, "drift_sigma": 2.0})).run()
     logs = [log for point, logs in raced.confirmed.items() if not point.is_held_out for log in logs]
     assert float(np.std(logs)) < 0.1
+
+
+ALL_DATATYPES = ("double", "int", "byte")
+
+
+def test_a_choice_is_confirmed_of_each_datatype_that_its_size_allows() -> None:
+    launcher = SimulatedLauncher(truth, **QUIET)
+    raced = race(launcher, sizes=(4096, 8192, 16_388), datatypes=ALL_DATATYPES).run()
+    of_size: dict[int, list[str]] = {}
+    for point in raced.confirmed:
+        of_size.setdefault(point.cell.message_bytes, []).append(point.cell.datatype)
+    held_out = of_size.keys() - {4096, 8192, 16_388}
+    assert held_out and all(size % 8 == 0 for size in held_out)
+    assert all(of_size[size] == list(ALL_DATATYPES) for size in (4096, 8192, *held_out))
+    assert of_size[16_388] == ["int", "byte"]
+    assert changed(raced) == {4096: "a1", 8192: "a1", 16_388: "a1"}
+    screened = {cell.message_bytes: cell.datatype for cell in raced.cells}
+    assert (screened[4096], screened[16_388]) == ("double", "int")
+
+
+@pytest.mark.parametrize("slow", ALL_DATATYPES)
+def test_where_datatypes_disagree_the_default_stays(slow: str) -> None:
+    launcher = SimulatedLauncher(truth, by_datatype={("a1", slow): 2.5}, **QUIET)
+    raced = race(launcher, sizes=(4096, 65536), datatypes=ALL_DATATYPES).run()
+    assert changed(raced) == {}
+    tested = [verdict for verdict in verdicts(raced) if verdict.candidate is not None]
+    for verdict in tested:
+        assert verdict.ratio == verdict.by_datatype[slow]
+
+
+def test_a_default_that_depends_on_the_datatype_is_kept_for_all() -> None:
+    """A default that is quick for ints and slow for bytes: a rule would hold for both."""
+    launcher = SimulatedLauncher(truth, by_datatype={("default", "int"): 0.4}, **QUIET)
+    assert changed(race(launcher, sizes=(4096,), datatypes=ALL_DATATYPES).run()) == {}
+
+
+def test_samples_of_several_datatypes_are_read_again(tmp_path: Path) -> None:
+    path = tmp_path / "samples.jsonl"
+    about = About("bcast", "openmpi", "Open MPI 5", "5.0.0", candidates(4))
+    samples = SamplesFile(path, about)
+    launcher = SimulatedLauncher(truth, **QUIET)
+    options = RaceOptions("bcast", (8,), SIZES, budget_seconds=1e9, datatypes=ALL_DATATYPES)
+    raced = Race(launcher, candidates(4), options, log=samples.add, clock=lambda: 0.0).run()
+    samples.end(raced)
+    _, again = read_samples(path)
+    assert again.options.datatypes == ALL_DATATYPES
+    assert [(v.cell, v.is_changed, v.by_datatype.keys()) for v in verdicts(again)] == [
+        (v.cell, v.is_changed, v.by_datatype.keys()) for v in verdicts(raced)
+    ]
+
+
+def test_sizes_that_no_datatype_fits_are_refused(tmp_path: Path) -> None:
+    asked = Asked("openmpi", "bcast", tmp_path / "rules", sizes=(4, 8), datatypes=("double",))
+    with pytest.raises(UsageError, match="4 B are no whole number of doubles, of 8 B each"):
+        measure(asked, tmp_path / "samples", print)

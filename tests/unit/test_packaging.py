@@ -230,6 +230,29 @@ def test_a_workflow_has_known_keys_and_make_targets_that_exist(path: Path) -> No
                     assert os.access(ROOT / script, os.X_OK), command
 
 
+def citation(text: str) -> dict[str, Any]:
+    """The citation, of which all that a reference needs is there."""
+    cited: dict[str, Any] = yaml.safe_load(text)
+    assert cited["cff-version"] == "1.2.0"
+    assert {"title", "message", "authors", "license", "abstract"} <= set(cited)
+    assert re.fullmatch(r"\d{4}-\d{2}-\d{2}", str(cited["date-released"]))
+    return cited
+
+
+def test_the_citation_has_the_version_of_the_recipes() -> None:
+    recipe = yaml.safe_load((PACKAGING / "conda" / "recipe.yaml").read_text())
+    cited = citation((ROOT / "CITATION.cff").read_text())
+    assert cited["version"] == recipe["context"]["version"]
+
+
+def test_a_release_cites_itself_with_its_version_its_day_and_its_address() -> None:
+    command = [str(ROOT / ".ci" / "citation"), "v9.9.9", "https://example.org/chiplog"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=20, check=True)
+    cited = citation(done.stdout)
+    assert (cited["version"], cited["repository-code"]) == ("9.9.9", command[2])
+    assert done.stdout.count("date-released") == 1
+
+
 @pytest.mark.parametrize(("version", "expected"), [("v9.9.9", "unreleased"), ("v0.2.0", "second")])
 def test_the_notes_of_a_release_are_cut_from_the_changelog(
     tmp_path: Path, version: str, expected: str

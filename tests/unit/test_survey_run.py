@@ -175,8 +175,9 @@ def test_when_time_is_over_one_record_is_taken_and_the_screen_says_how_to_go_on(
     result = survey_result(sweep(Ranks(), tmp_path / "pairs.jsonl", limits=OVER))
     assert (result.complete, result.latency, result.bandwidth) == (False, None, None)
     said = survey_text(result, again="chiplog survey tcp", launcher=None)
-    assert said.startswith("not usable, because no pair was measured.\n")
-    assert "the survey is not finished" in said
+    assert said.startswith(
+        "not usable, because no pair was measured: the survey is not finished.\n"
+    )
     assert said.endswith("next       chiplog survey tcp --resume")
 
 

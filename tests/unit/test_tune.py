@@ -12,6 +12,7 @@ from prediction import fit_of
 
 from chiplog.errors import UsageError
 from chiplog.fitting.result import Fit
+from chiplog.plan.ranks import parse_ranks
 from chiplog.prediction.n_way import N_WAY
 from chiplog.tune.choice import Choice, Tuning, tuning_to_json
 from chiplog.tune.choose import choose
@@ -23,7 +24,6 @@ from chiplog.tune.formats import (
     openmpi_json,
 )
 from chiplog.tune.formats.openmpi_rules import settings_alone
-from chiplog.tune.model_tuning import parse_ranks
 from chiplog.tune.ranges import Key, RankRule, SizeRule, rules
 from chiplog.tune.writer import WRITERS
 from chiplog.tune.writers import chiplog, ucc
@@ -128,6 +128,13 @@ def test_ranks_are_all_of_a_range_or_its_powers_of_two() -> None:
     assert parse_ranks("2:5", every=True) == (2, 3, 4, 5)
     assert parse_ranks("3:17", every=False) == (3, 4, 8, 16, 17)
     assert parse_ranks("64", every=True) == (64,)
+    assert parse_ranks("8, 4,8", every=True) == (4, 8)
+
+
+@pytest.mark.parametrize("text", ["1", "", "8,x", "64:2", "2:x", "2:4:8", "2:1000000"])
+def test_numbers_of_ranks_that_are_neither_a_list_nor_a_range_are_refused(text: str) -> None:
+    with pytest.raises(UsageError, match="--ranks"):
+        parse_ranks(text, every=False)
     for wrong in ("1:4", "8:2", "x", "2:" + "9" * 9):
         with pytest.raises(UsageError, match="--ranks"):
             parse_ranks(wrong, every=True)

@@ -247,6 +247,7 @@ WORDS = frozenset(
     (
         *("comm_size<", "comm_size<=", "comm_size=pow2", "comm_size=any", "comm_type=intra"),
         *("comm_size=node_comm_size", "avg_msg_size<", "avg_msg_size<=", "avg_msg_size=any"),
+        *("comm_avg_ppn<=",),
         *("is_sendbuf_inplace=yes", "is_sendbuf_inplace=no", "comm_hierarchy=parent", "k="),
         *("comm_hierarchy=any", "algorithm=MPIR_Bcast_intra_binomial"),
     )
@@ -282,6 +283,7 @@ def test_the_own_tree_of_a_release_is_legal() -> None:
         ({"comm_type=intra": REPLACE}, "only in place"),
         ({"comm_colour=blue": BRUCKS}, "unknown key"),
         ({"comm_size<8": BRUCKS}, "'comm_size=any' takes the rest"),
+        ({"comm_avg_ppn<=8": BRUCKS}, "knows no 'comm_avg_ppn=any': leave this test out"),
         ({"comm_size<99999999999": BRUCKS, "comm_size=any": BRUCKS}, "unknown key"),
         ({"comm_size<-1": BRUCKS, "comm_size=any": BRUCKS}, "unknown key"),
         ({"comm_size=any": BRUCKS, "comm_size<4": BRUCKS}, "must be the last"),
@@ -367,6 +369,38 @@ def test_settings_are_name_and_value() -> None:
     ]
     assert [one.line for one in bad] == [4]
     assert looks_like_settings("# c\nA=1") and not looks_like_settings("2 # 3=4\nA=1")
+
+
+def test_a_shell_script_exports_settings_beside_commands() -> None:
+    script = """\
+#!/bin/sh
+export OMPI_MCA_coll_tuned_use_dynamic_rules=1  # on
+cd /scratch
+export FIRST="3" SECOND='a b'
+mpirun -n 4 ./program
+"""
+    assert looks_like_settings(script)
+    settings, others = read_settings(script)
+    assert [(one.line, one.name, one.value) for one in settings] == [
+        (2, "OMPI_MCA_coll_tuned_use_dynamic_rules", "1"),
+        (4, "FIRST", "3"),
+        (4, "SECOND", "a b"),
+    ]
+    assert others == []
+
+
+@pytest.mark.parametrize(("announced", "said"), [(3, "3 message sizes"), (1, "1 message size")])
+def test_a_wrong_count_is_told_before_what_follows_from_it(announced: int, said: str) -> None:
+    text = f"1\n2\n2\n4\n{announced}\n0 1 0 0\n1024 3 0 0\n8\n2\n0 1 0 0\n2048 3 0 0\n"
+    first = next(rule for rule in classic(text) if rule.is_wrong)
+    assert (first.line, first.text) == (5, f"{said} announced here")
+    assert "2 lines of rules follow" in str(first.reason)
+
+
+def test_a_file_on_one_line_and_one_with_comments_have_right_counts() -> None:
+    lines = "1 # operation\n2\n2 # ranks\n4 2 # sizes\n0 1 0 0 # a\n\n1024 3 0 0\n8\n1\n0 1 0 0\n"
+    assert wrong(classic(lines)) == []
+    assert wrong(classic("1 2 2 4 2 0 1 0 0 1024 3 0 0 8 1 0 1 0 0")) == []
 
 
 def test_binary_and_missing_files_and_unknown_programs(tmp_path: Path) -> None:

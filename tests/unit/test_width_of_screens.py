@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
 from all_commands import commands
 
+import chiplog
 from chiplog.cli import main
 from chiplog.cli.app import BELOW, COMMANDS, GROUPS
 from chiplog.cli.output import note
@@ -15,6 +17,7 @@ from chiplog.measurement import doctor
 from chiplog.measurement.doctor import DoctorFact
 
 COLUMNS = 80
+SOURCES = Path(chiplog.__file__).parent
 HELPS = [(), *((name,) for name in (*COMMANDS, *GROUPS)), *BELOW, *commands()]
 LONG = "a sentence of many words that has no end in sight " * 5
 
@@ -70,6 +73,16 @@ def test_the_doctor_wraps_what_it_finds_below_itself(
 def test_a_plan_wraps_its_patterns(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["measure", "sim", "--ranks", "8", "--pattern", "all", "--dry-run"]) == 0
     fits(capsys.readouterr().out)
+
+
+def test_nothing_but_note_prints_to_standard_error() -> None:
+    """So that errors, notes, warnings and progress wrap alike."""
+    printing = [
+        str(file.relative_to(SOURCES))
+        for file in sorted(SOURCES.rglob("*.py"))
+        if "file=sys.stderr" in file.read_text()
+    ]
+    assert printing == ["messages.py"]
 
 
 @pytest.mark.parametrize(("is_terminal", "lines"), [(True, 4), (False, 1)])

@@ -179,6 +179,7 @@ void print_launch(MPI_Comm world, const Synchronised& mine, double off_ns, const
             .add("type", "launch")
             .add("ranks", ranks)
             .add("operation", options.operation)
+            .add("datatype", options.type)
             .add("bytes", options.bytes)
             .add("calls", course.calls)
             .add("lead_seconds", course.lead_ns * 1e-9)
@@ -194,7 +195,7 @@ void run(const Options& options) {
   PMPI_Comm_rank(world, &rank);
   PMPI_Comm_size(world, &ranks);
   const Operation& operation = find_operation(options.operation);
-  Buffers buffers(options.bytes, ranks);
+  Buffers buffers(options.bytes, ranks, find_datatype(options.type));
   std::vector<Variant> variants = variants_of(operation, options.compare);
   for (const Variant& variant : variants) {
     for (int i = 0; i < trials; ++i) variant.call(buffers, world);

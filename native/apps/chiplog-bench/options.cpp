@@ -37,6 +37,7 @@ const std::vector<Known>& known_options() {
   static const std::vector<Known> known{
       {"--operation",
        [](Options& options, const std::string& value, const std::string&) { options.operation = value; }},
+      {"--type", [](Options& options, const std::string& value, const std::string&) { options.type = value; }},
       {"--bytes", whole(&Options::bytes, 0)},
       {"--samples", whole(&Options::samples, 1)},
       {"--block", whole(&Options::block, 1)},

@@ -9,6 +9,7 @@ namespace chiplog::bench {
 
 struct Options {
   std::string operation = "barrier";
+  std::string type = "byte";
   int bytes = 8;
   int samples = 200;        // of each mode and variant
   int block = 20;           // samples of one variant before the other has its turn

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <vector>
 
 #include "chiplog-bench/clock.hpp"
@@ -24,9 +25,11 @@ Place place_in(MPI_Comm world) {
   return place;
 }
 
-unsigned char byte_of(int rank, std::size_t at) {
-  return static_cast<unsigned char>(1U << ((static_cast<unsigned>(rank) * 5U + at * 3U + (at >> 8U)) % 8U));
+unsigned number_of(int rank, std::size_t at) {
+  return static_cast<unsigned>((static_cast<unsigned>(rank) * 5U + at * 3U + (at >> 8U)) % 8U);
 }
+
+unsigned char byte_of(int rank, std::size_t at) { return static_cast<unsigned char>(1U << number_of(rank, at)); }
 
 unsigned char of_all_ranks(int ranks, std::size_t at) {
   unsigned all = 0;
@@ -50,18 +53,48 @@ std::size_t result_bytes(const std::string& operation, const Place& place, std::
   return has_all_blocks ? bytes * static_cast<std::size_t>(place.ranks) : bytes;
 }
 
+bool is_reduction(const std::string& operation) {
+  return operation == "reduce" || operation == "allreduce" || operation == "reduce_scatter";
+}
+
+// Numbers small enough for their sum to be exact in any datatype.
+template <class Number>
+void fill_numbers(const Place& place, std::size_t room, char* buffer) {
+  for (std::size_t at = 0; at < room / sizeof(Number); ++at) {
+    const auto number = static_cast<Number>(number_of(place.rank, at));
+    std::memcpy(buffer + at * sizeof number, &number, sizeof number);
+  }
+}
+
+template <class Number>
+bool has_wrong_sums(const Place& place, std::size_t size, std::size_t first, const char* buffer) {
+  for (std::size_t at = 0; at < size / sizeof(Number); ++at) {
+    Number sum = 0;
+    for (int rank = 0; rank < place.ranks; ++rank) sum += static_cast<Number>(number_of(rank, first + at));
+    if (std::memcmp(buffer + at * sizeof sum, &sum, sizeof sum) != 0) return true;
+  }
+  return false;
+}
+
 // Each rank's own part, and nothing where the result will be.
 void fill(const std::string& operation, const Place& place, std::size_t room, bench::Buffers& buffers) {
+  std::fill_n(buffers.receive(), room, '\0');
+  const std::string type = is_reduction(operation) ? buffers.datatype().name : "byte";
+  if (type == "int") return fill_numbers<int>(place, room, buffers.send());
+  if (type == "double") return fill_numbers<double>(place, room, buffers.send());
   const bool starts_empty = operation == "bcast" && place.rank != 0;
   for (std::size_t at = 0; at < room; ++at) {
     buffers.send()[at] = starts_empty ? '\0' : static_cast<char>(byte_of(place.rank, at));
   }
-  std::fill_n(buffers.receive(), room, '\0');
 }
 
 bool has_wrong_result(const std::string& operation, const Place& place, std::size_t bytes, bench::Buffers& buffers) {
   const char* result = operation == "bcast" ? buffers.send() : buffers.receive();
   const std::size_t size = result_bytes(operation, place, bytes);
+  const std::string type = is_reduction(operation) ? buffers.datatype().name : "byte";
+  const auto block = operation == "reduce_scatter" ? static_cast<std::size_t>(place.rank * buffers.count()) : 0;
+  if (type == "int") return has_wrong_sums<int>(place, size, block, result);
+  if (type == "double") return has_wrong_sums<double>(place, size, block, result);
   for (std::size_t at = 0; at < size; ++at) {
     if (static_cast<unsigned char>(result[at]) != expected(operation, place, bytes, at)) return true;
   }
@@ -148,8 +181,7 @@ FirstCall first_call(const bench::Operation& operation, bench::Buffers& buffers,
 }
 
 bool mixes_the_order(const std::string& operation, int bytes, MPI_Comm world, MPI_Comm meet) {
-  const bool is_reduction = operation == "reduce" || operation == "allreduce" || operation == "reduce_scatter";
-  return is_reduction && anywhere(has_mixed_the_order(operation, bytes, world), meet);
+  return is_reduction(operation) && anywhere(has_mixed_the_order(operation, bytes, world), meet);
 }
 
 }  // namespace chiplog::race

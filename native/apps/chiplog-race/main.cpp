@@ -165,7 +165,7 @@ class Race {
         random_(random),
         wrong_(wrong),
         operation_(bench::find_operation(cell_.operation)),
-        buffers_(cell_.bytes, cell_.ranks) {
+        buffers_(cell_.bytes, cell_.ranks, bench::find_datatype(cell_.datatype)) {
     PMPI_Comm_rank(group.meet(), &rank_);
   }
 
@@ -275,7 +275,7 @@ class Race {
   }
 
   // As many turns as the cell has time for, with enough samples of the variant that has the fewest. Both ways to begin
-  // get as many, unless there is one turn only.
+  // get as many, unless one sample a variant is enough.
   int turns() const {
     double one_turn_ns = 1;
     int fewest = most_in_block;
@@ -286,7 +286,8 @@ class Race {
     const int least = (plan_.least + fewest - 1) / fewest;
     const int most = std::max(least, plan_.samples / fewest);
     const int count = static_cast<int>(std::clamp(plan_.cell_ns / one_turn_ns, 1.0 * least, 1.0 * most));
-    return uses_windows_ && count > 1 ? count + count % 2 : count;
+    const bool has_both_ways = uses_windows_ && (plan_.least > 1 || count > 1);
+    return has_both_ways ? count + count % 2 : count;
   }
 
   void take_turns(bool in_windows) {

@@ -47,9 +47,11 @@ std::size_t place_of(const std::vector<Variant>& variants, const std::string& na
 
 Cell parse_cell(const std::string& text, const std::string& name, const std::vector<Variant>& variants) {
   const std::vector<std::string> parts = split(text, ':');
-  if (parts.size() != 4) throw UsageError(name + " accepts OPERATION:RANKS:BYTES:NAME,..., not '" + text + "'");
-  Cell found{parts[0], whole(parts[1], name, 1), whole(parts[2], name, 0), {}};
-  for (const std::string& one : split(parts[3], ',')) found.variants.push_back(place_of(variants, one));
+  if (parts.size() != 5) {
+    throw UsageError(name + " accepts OPERATION:RANKS:BYTES:DATATYPE:NAME,..., not '" + text + "'");
+  }
+  Cell found{parts[0], whole(parts[1], name, 1), whole(parts[2], name, 0), parts[3], {}};
+  for (const std::string& one : split(parts[4], ',')) found.variants.push_back(place_of(variants, one));
   return found;
 }
 

@@ -14,11 +14,12 @@ struct Variant {
   Settings settings;
 };
 
-// One operation at one number of ranks and one size.
+// One operation at one number of ranks, one size and of one datatype.
 struct Cell {
   std::string operation;
   int ranks = 0;
   int bytes = 0;
+  std::string datatype;
   std::vector<std::size_t> variants;  // indices of those that race here
 };
 
@@ -37,7 +38,7 @@ struct Plan {
 };
 
 // UsageError names an argument that is not understood.
-//   --variant NAME:cvar=value,...    --cell OPERATION:RANKS:BYTES:NAME,NAME,...
+//   --variant NAME:cvar=value,...    --cell OPERATION:RANKS:BYTES:DATATYPE:NAME,NAME,...
 Plan parse_plan(int argc, char** argv);
 
 }  // namespace chiplog::race

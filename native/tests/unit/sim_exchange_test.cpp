@@ -1,4 +1,4 @@
-// An exchange over the simulated network takes as long as one message: there both directions have all of their speed.
+// An exchange over the simulated network takes as long as one message, where both directions have all of their speed.
 
 #include <gtest/gtest.h>
 
@@ -37,6 +37,22 @@ TEST(SimExchange, TakesHalfARoundTripUnderEveryProtocol) {
           << options << ", " << bytes << " B";
     }
   }
+}
+
+TEST(SimExchange, SharesAnEngineAsMuchAsItIsTold) {
+  const std::string network = "sim:L=5us,o=1us,g=2us,G=0.5ns,O=0.1ns,duplex=";
+  for (const double duplex : {1.0, 1.5, 2.0}) {
+    const std::string target = network + std::to_string(duplex);
+    EXPECT_NEAR(measure_ns(target, series("exchange", 1)), 7000, 0.51) << duplex;
+    EXPECT_NEAR(measure_ns(target, series("exchange", 65'537)), 7000 + (0.2 + 0.5 * duplex) * 65'536, 0.51) << duplex;
+    EXPECT_NEAR(measure_ns(target, series("prtt", 65'537)), 2 * (7000 + 0.7 * 65'536), 0.51) << duplex;
+  }
+}
+
+TEST(SimExchange, AsksFirstAndThenSharesTheEngine) {
+  const std::string target = "sim:L=5us,o=1us,g=2us,G=0.5ns,S=1KiB,handshake=sync,duplex=";
+  const double alone = measure_ns(target + "1", series("exchange", 65'537));
+  EXPECT_NEAR(measure_ns(target + "2", series("exchange", 65'537)), alone + 0.5 * 65'536, 0.51);
 }
 
 TEST(SimExchange, OfSeveralPairsSharesTheNodeInEachDirection) {

@@ -5,6 +5,7 @@ is wrong is said in the words of Python's arguments, not of the command line's o
 """
 
 from chiplog.api.functions import (
+    app,
     bench,
     changes,
     compare,
@@ -19,6 +20,7 @@ from chiplog.api.functions import (
 )
 
 __all__ = [
+    "app",
     "bench",
     "changes",
     "compare",

@@ -15,6 +15,7 @@ from chiplog.errors import UsageError
 if TYPE_CHECKING:
     from chiplog.api.fitted import FittedModel
     from chiplog.api.tables import Results
+    from chiplog.application.result import AppResult
     from chiplog.benchmarking.result import Bench
     from chiplog.comparison.result import ModelRow, RunRow
     from chiplog.dataset.series import Dataset
@@ -164,17 +165,24 @@ def predict(
     per_node: int = 1,
     paper_literal: bool = False,
     anyway: bool = False,
+    convention: str = "common-start",
+    anchors: Sequence[File] = (),
 ) -> Results[Prediction]:
     """How long each algorithm of a collective operation takes, the fastest first, with a range; a bound is last.
 
     Of "one-to-many", rank 0 sends a message to each of the others; `paper_literal` takes LoP's formulas as printed.
 
     A fit that its own check rejects raises UsageError, unless `anyway`: then each row's `rejected` says why.
+
+    `anchors` are files with measured operations of fewer ranks, which correct the times: see each row's `correction`.
+    Times are those of `convention`: "common-start" or "osu", the mean over ranks of own clocks.
     """
     from dataclasses import asdict
 
     from chiplog.api.tables import Results, columns_of
     from chiplog.collectives.algorithm import Task
+    from chiplog.jobs.anchor_files import read_anchors
+    from chiplog.prediction.convention import convention_of
     from chiplog.prediction.predict import predict as predict_all
 
     task = Task(ranks, message_bytes, peers=peers or Task.peers)
@@ -187,6 +195,8 @@ def predict(
         per_node=per_node,
         paper_literal=paper_literal,
         anyway=anyway,
+        convention=convention_of(convention, "convention"),
+        anchors=read_anchors(anchors),
     )
     shown = ("algorithm", "peers", "seconds", "low", "high", "verdict", "extrapolated")
     return Results(predictions, columns_of(*shown, of=asdict))
@@ -207,6 +217,40 @@ def simulate(
     read_schedule = read_goal(Path(schedule))
     fitted = parameters_to_simulate(_fits(model), anyway=anyway)
     return fitted.simulate(read_schedule).simulation
+
+
+@for_python
+def app(
+    trace: File,
+    model: File | FittedModel | Sequence[FittedModel] | None = None,
+    *,
+    any_source: int | None = None,
+    flops_per_second: float | None = None,
+    anyway: bool = False,
+) -> AppResult:
+    """What an application's communication costs, from a trace of it; with a `model`, its time by it, in `replay`.
+
+    `any_source` is the number of MPI_ANY_SOURCE in liballprof's text, where the trace does not tell it;
+    `flops_per_second` is how fast a rank computes, where the trace has flops in place of times.
+
+    CorruptFile where the trace can't be understood; UsageError where the fit can't be simulated, or its own check
+    rejects it, unless `anyway`.
+    """
+    from dataclasses import replace
+
+    from chiplog.application.costs import costs_of
+    from chiplog.tracing.importer import TraceOptions, read_trace
+
+    read_in = read_trace(trace, TraceOptions(any_source))
+    costs = costs_of(read_in)
+    if model is None:
+        return costs
+    from chiplog.application.replay import schedule_of
+    from chiplog.jobs.replay import ReplayBy, replay
+    from chiplog.jobs.simulated_model import parameters_to_simulate
+
+    by = ReplayBy(parameters_to_simulate(_fits(model), anyway=anyway))
+    return replace(costs, replay=replay(costs, schedule_of(read_in, flops_per_second), by))
 
 
 @for_python

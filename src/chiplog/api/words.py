@@ -14,6 +14,8 @@ R = TypeVar("R")
 
 _OPTION = re.compile(r"(?<![\w-])--([a-z][a-z-]*[a-z])\b(?!=)")
 """Options of chiplog; what other programs are told, such as `srun --mpi=pmix`, stays."""
+ARGUMENTS = {"class": "link_class", "as": "convention", "anchor": "anchors"}
+"""Options whose arguments have other names."""
 _OUT = re.compile(r"(?<![\w-])-o\b")
 
 
@@ -27,8 +29,8 @@ def in_python(words: str) -> str:
 
 
 def _argument(option: str) -> str:
-    """The name of an option's argument: `class` is a word of Python itself."""
-    return "link_class" if option == "class" else option.replace("-", "_")
+    """The name of an option's argument: `class` and `as` are words of Python itself."""
+    return ARGUMENTS.get(option, option.replace("-", "_"))
 
 
 def for_python(function: Callable[P, R]) -> Callable[P, R]:

@@ -11,10 +11,11 @@ from chiplog.benchmarking.result import Bench, summarise
 from chiplog.counts import MOST_RANKS, seed_within, within
 from chiplog.errors import RunFailed, UsageError
 from chiplog.input_file import read_text
+from chiplog.measurement.datatypes import BYTE, find_datatype, whole_datatypes
+from chiplog.measurement.first_words import first_words
 from chiplog.measurement.launchers import SimulatedPlatform, launch_command
 from chiplog.measurement.library import AT_ONCE, find_library
 from chiplog.measurement.mpi_at_hand import find_mpi, launcher_words
-from chiplog.measurement.mpis import first_error
 from chiplog.measurement.programs import BENCH, build_program
 from chiplog.measurement.run_to_end import preloaded, run_to_end
 from chiplog.plan.sizes import MAX_MESSAGE_BYTES
@@ -47,6 +48,7 @@ class BenchOptions:
     """Of one launch: no further block of samples begins after it."""
     lead_seconds: float | None = None
     seed: int = 1
+    datatype: str = BYTE
 
     def __post_init__(self) -> None:
         within("--launches", self.launches)
@@ -54,12 +56,14 @@ class BenchOptions:
         within("--calls", self.calls)
         within("--bytes", self.message_bytes, 0, MAX_MESSAGE_BYTES)
         seed_within("--seed", self.seed)
+        whole_datatypes([find_datatype(self.datatype)], self.message_bytes)
 
     def arguments(self, launch: int) -> list[str]:
         """Those of the program, for one launch."""
         lead = [] if self.lead_seconds is None else ["--lead-ns", str(self.lead_seconds * 1e9)]
         return [
-            *("--bytes", str(self.message_bytes), "--samples", str(self.samples)),
+            *("--bytes", str(self.message_bytes), "--type", self.datatype),
+            *("--samples", str(self.samples)),
             *("--calls", str(self.calls), "--budget-ns", str(self.budget_seconds * 1e9)),
             *("--seed", str(self.seed + launch), *lead),
         ]
@@ -137,6 +141,6 @@ def _launch(command: Sequence[str], environment: Mapping[str, str]) -> Launched:
     if done.code != 0:
         lines = done.stderr.splitlines()
         others = [line for line in lines if not line.startswith("chiplog: barrier of ")]
-        said = first_error("\n".join(others or lines))
+        said = first_words("\n".join(others or lines)) or "nothing"
         raise RunFailed(f"{command[0]} ended with code {done.code} and said: {said}.")
     return read_launch(done.stdout, done.stderr)

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chiplog import __version__
+from chiplog.configuration import as_member
 from chiplog.dataset.lines import encode_line
 from chiplog.errors import RunFailed
 from chiplog.output_file import replacing
@@ -103,6 +104,7 @@ def write_samples(path: Path, launches: Sequence[Launched], command: Sequence[st
         "schema": SCHEMA,
         "chiplog": __version__,
         "command": list(command),
+        **as_member(),
     }
     lines = [encode_line(header)]
     for number, launch in enumerate(launches):

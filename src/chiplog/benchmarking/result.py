@@ -36,6 +36,7 @@ class Bench:
     operation: str
     ranks: int
     bytes: int
+    datatype: str
     mpi: str
     launches: int
     clock_error_seconds: float
@@ -81,6 +82,7 @@ def summarise(launches: Sequence[Launched], seed: int = 0) -> Bench:
         operation=about["operation"],
         ranks=about["ranks"],
         bytes=about["bytes"],
+        datatype=about["datatype"],
         mpi=about["mpi"],
         launches=len(launches),
         clock_error_seconds=error,
@@ -150,6 +152,7 @@ def bench_to_json(bench: Bench) -> dict[str, Any]:
         "operation": bench.operation,
         "ranks": bench.ranks,
         "bytes": bench.bytes,
+        "datatype": bench.datatype,
         "mpi": bench.mpi,
         "launches": bench.launches,
         "mode": bench.mode,

@@ -11,6 +11,7 @@ from typing import Any, NoReturn
 
 from chiplog import __version__
 from chiplog.errors import BrokenPlugin, ChiplogError, NotLocked
+from chiplog.messages import note
 
 INTERRUPTED = 130
 COMPLETION = "_CHIPLOG_COMPLETE"
@@ -57,7 +58,7 @@ def _show_own_warnings_in_one_line() -> None:
 
     def show(message: Warning | str, category: type[Warning], *place: Any, **rest: Any) -> None:
         if issubclass(category, BrokenPlugin | NotLocked):
-            print(f"chiplog: {message}", file=sys.stderr)
+            note(str(message))
         else:
             others(message, category, *place, **rest)
 
@@ -133,7 +134,5 @@ def _prepare_completion() -> None:
 
 
 def _fail(sentence: str, exit_code: int) -> int:
-    from chiplog.cli.output import note
-
     note(sentence)
     return exit_code

@@ -24,12 +24,14 @@ COMMANDS = {
     "predict": "predict",
     "schedule": "schedule",
     "simulate": "simulate",
+    "trace": "trace",
+    "app": "application",
     "tune": "tune",
     "check-tuning": "check_tuning",
     "bench": "bench",
     "export": "export",
     "report": "report",
-    "trace": "trace",
+    "share": "share",
     "list": "list_names",
     "doctor": "doctor",
 }
@@ -61,6 +63,10 @@ class BelowCommand:
 OPTIONAL_NUMBERS = {("survey", "--sparse"): "10"}
 """Options of commands whose number may be left out, and what it is then."""
 HELP = ("-h", "--help")
+MORE_HELP = (
+    "All of one command: chiplog help COMMAND, or chiplog COMMAND --help. "
+    "Defaults of options: chiplog.toml, which --print-config shows."
+)
 
 
 def with_numbers(words: Sequence[str]) -> list[str]:
@@ -91,7 +97,7 @@ def app_for(words: Sequence[str]) -> typer.Typer:
         pretty_exceptions_enable=False,
         add_completion=False,
         context_settings={"help_option_names": list(HELP)},
-        epilog=_below_text() if words[:1] and words[0] in HELP else None,
+        epilog=f"{_below_text()}\n\n{MORE_HELP}" if words[:1] and words[0] in HELP else None,
     )
     app.callback()(chiplog)
     below = BELOW.get((words[0], words[1])) if len(words) > 1 else None
@@ -138,10 +144,27 @@ def _show_version(asked: bool) -> None:
         raise typer.Exit
 
 
+def _print_configuration(asked: bool) -> None:
+    if asked:
+        from chiplog.cli.configured import configuration_lines
+
+        print("\n".join(configuration_lines()).rstrip())
+        raise typer.Exit
+
+
 def chiplog(
     version: Annotated[
         bool,
         typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version."),
+    ] = False,
+    print_config: Annotated[
+        bool,
+        typer.Option(
+            "--print-config",
+            callback=_print_configuration,
+            is_eager=True,
+            help="Show the defaults in force, with the file that each comes from.",
+        ),
     ] = False,
 ) -> None:
     """Measure how a machine really communicates, fit the LogP family of models, show how far each is off."""

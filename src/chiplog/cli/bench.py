@@ -8,7 +8,15 @@ from typing import Annotated
 
 import typer
 
-from chiplog.cli.options import BytesOption, FoundMpiOption, JsonOption, option
+from chiplog.cli.options import (
+    COMMAND,
+    RANKS,
+    SECONDS,
+    BytesOption,
+    FoundMpiOption,
+    JsonOption,
+    option,
+)
 from chiplog.cli.output import note, write_json
 from chiplog.output_file import is_standard_output
 
@@ -17,8 +25,8 @@ from chiplog.output_file import is_standard_output
 class BenchStartOptions:
     """The ranks, and whose operation they call."""
 
-    ranks: int = option(2, help="Ranks on this host, without a launcher.")
-    launcher: str | None = option(help='Starts the ranks, e.g. "mpirun -n 4".')
+    ranks: int = option(2, metavar=RANKS, help="Ranks on this host, without a launcher.")
+    launcher: str | None = option(metavar=COMMAND, help='Starts the ranks, e.g. "mpirun -n 4".')
     mpi: FoundMpiOption = None
     library: str | None = option(
         metavar="default|TUNING",
@@ -35,12 +43,18 @@ class AmountOptions:
     """How much is measured."""
 
     message_bytes: BytesOption = 8
+    datatype: str = option(
+        "byte",
+        "--type",
+        metavar="TYPE",
+        help="byte, int or double, of which MPI's choices may depend.",
+    )
     launches: int = option(5, help="How often the ranks are started.")
     samples: int = option(200, help="Of each mode in each launch.")
     calls: int = option(100, help="In a row, for a sample of round time.")
-    budget_seconds: float = option(10.0, "--budget", help="Seconds of a launch's samples.")
+    budget_seconds: float = option(10.0, "--budget", metavar=SECONDS, help="Of a launch's samples.")
     lead_seconds: float | None = option(
-        None, "--lead", help="Seconds from agreeing on a start until it."
+        None, "--lead", metavar=SECONDS, help="From agreeing on a start until it."
     )
     seed: int = option(1, help="Of the order, and of the intervals.")
 
@@ -56,7 +70,8 @@ def bench(
     start: BenchStartOptions,
     amount: AmountOptions,
     out: Annotated[
-        Path | None, typer.Option("-o", metavar="FILE", help="All raw samples (.jsonl).")
+        Path | None,
+        typer.Option("-o", "--output", metavar="FILE", help="All raw samples (.jsonl)."),
     ] = None,
     json_file: JsonOption = None,
 ) -> None:
@@ -85,5 +100,5 @@ def bench(
     )
     if json_file:
         write_json(json_file, bench_to_json(measured))
-    elif not is_standard_output(out):
+    if json_file != "-" and not is_standard_output(out):
         print_bench(measured)

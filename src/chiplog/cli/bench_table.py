@@ -7,6 +7,7 @@ from rich.table import Table
 from chiplog.benchmarking.result import Bench
 from chiplog.cli.output import COLUMNS, say, wrapped
 from chiplog.cli.screen import Screen
+from chiplog.counts import counted
 from chiplog.report import format
 
 MEANINGS = {
@@ -19,7 +20,11 @@ MEANINGS = {
 def print_bench(bench: Bench) -> None:
     """The verdict, and a row a mode and variant; the mode to believe is marked."""
     _print_verdict(bench)
-    about = (f"{bench.ranks} ranks", format.exact_bytes(bench.bytes), f"{bench.launches} launches")
+    about = (
+        counted(bench.ranks, "rank"),
+        f"{format.exact_bytes(bench.bytes)} of {bench.datatype}s",
+        counted(bench.launches, "launch", "launches"),
+    )
     say(wrapped(f"{bench.operation}, {', '.join(about)}, {bench.mpi}"))
     table = Table(box=None, pad_edge=False)
     for title in ("mode", "by", "median", "95 % interval", "samples", "late"):

@@ -33,6 +33,7 @@ def changes(
     dataset = part_or_target(read_run(run), target)
     if json_file:
         write_json(json_file, changes_to_json(_by_way(dataset)))
+    if json_file == "-":
         return
     from chiplog.cli.tables import print_changes
 

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from chiplog.cli.options import FoundMpiOption, JsonOption, ProgramOption, names_help
+from chiplog.cli.options import COMMAND, FoundMpiOption, JsonOption, ProgramOption, names_help
 from chiplog.cli.output import say, write_json
 
 NOT_IN_FORCE = 3
@@ -17,7 +17,8 @@ def check_tuning(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="From `chiplog tune`, or your own.")],
     target: ProgramOption,
     launcher: Annotated[
-        str | None, typer.Option(help='Starts 3 ranks or more, e.g. "mpirun -n 4".')
+        str | None,
+        typer.Option(metavar=COMMAND, help='Starts 3 ranks or more, e.g. "mpirun -n 4".'),
     ] = None,
     mpi: FoundMpiOption = None,
     library: Annotated[
@@ -34,7 +35,7 @@ def check_tuning(
     verdict = check(file, target, launcher=launcher, mpi=mpi, library=library)
     if json_file:
         write_json(json_file, verdict.to_json(file))
-    else:
+    if json_file != "-":
         answer = "in force" if verdict.in_force else "NOT in force"
         say(f"{file} is {answer} with {verdict.mpi}: {verdict.reason}.")
     if not verdict.in_force:

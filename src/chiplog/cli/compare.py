@@ -34,7 +34,13 @@ class ComparedRuns:
 class JudgingOptions:
     """How models are judged."""
 
-    models: str | None = option(metavar="NAME,NAME ...", help="Models to judge on held-out points.")
+    models: str | None = option(
+        None,
+        "--models",
+        "--model",
+        metavar="NAME[,NAME ...]",
+        help="Models to judge on held-out points.",
+    )
     hold_out: str | None = option(
         help='The points to hold out, e.g. "message_bytes>65536" or "peers>8".'
     )
@@ -78,7 +84,7 @@ def compare(
     judged, rows = _compared(runs, judging, fail_on, target)
     if json_file:
         write_json(json_file, comparison_to_json(rows, judged.left_out, best_rows(judged.rows)))
-    elif rows:
+    if rows and json_file != "-":
         from chiplog.cli.tables import print_comparison
 
         print_comparison(rows, details=details)

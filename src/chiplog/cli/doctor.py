@@ -16,6 +16,7 @@ def doctor(json_file: JsonOption = None) -> None:
     facts = examine()
     if json_file:
         write_json(json_file, facts_to_json(facts))
+    if json_file == "-":
         return
     width = max(len(fact.name) for fact in facts)
     indent = " " * (width + 4)

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from chiplog.cli.options import AnywayOption, TargetOption, names_help
+from chiplog.cli.options import SIZES, AnywayOption, TargetOption, names_help
 from chiplog.cli.output import note
 
 
@@ -20,7 +20,7 @@ def export(
     sizes: Annotated[
         str | None,
         typer.Option(
-            metavar="FIRST:LAST",
+            metavar=SIZES,
             help="Which sizes to hold, of a model file; all by default.",
         ),
     ] = None,

@@ -23,7 +23,7 @@ class FittingOptions:
     """Which models are fitted, and how."""
 
     model: str = option(
-        "loggp", "--model", metavar="NAME[,NAME ...]", help="See: chiplog list models."
+        "loggp", "--model", "--models", metavar="NAME[,NAME ...]", help="See: chiplog list models."
     )
     method: str | None = option(
         help="prtt, culler, kielmann, bell, one-to-many, k=all, k=1, k=max or all; by default each model's own."
@@ -72,7 +72,7 @@ def fit(
         from chiplog.fitting.model_file import fits_to_json
 
         write_json(json_file, fits_to_json(fits))
-    elif not is_standard_output(out):
+    if json_file != "-" and not is_standard_output(out):
         _show(fits, dataset, run, details=details)
 
 

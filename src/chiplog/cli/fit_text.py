@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from chiplog.counts import counted
 from chiplog.dataset.operations import NORMAL, operation_text
 from chiplog.fitting.estimates.freedom import NO_INTERVAL
 from chiplog.fitting.quantities.by_method import ONE_TO_MANY
@@ -22,12 +23,12 @@ from chiplog.report.names import (
     sizes,
 )
 from chiplog.report.parameter_text import bounds, is_known, mark
+from chiplog.report.summary import warning_lines
 
 COLUMNS = 80
 MOST_LINES = 26
 """So that a screen of 30 lines has room for what comes before and after."""
 MOST_REGIMES = 12
-MOST_WARNINGS = 3
 FOLLOWS = ("L_half", "G_half")
 """What follows from other parameters stands last."""
 STATISTICS = {"median": "medians", "mean": "means", "minimum": "minima"}
@@ -39,7 +40,7 @@ UNITS = {"s": (1e-6, "us"), "s/B": (1e-9, "ns/B"), "B/s": (1e9, "GB/s"), "B": (1
 def fits_text(fits: Sequence[Fit]) -> str:
     """At most 30 lines of 80 columns."""
     ways = {(fit.operation, fit.posting, fit.placement, fit.between) for fit in fits}
-    blocks = [list(_fit_lines(fit, several=len(ways) > 1)) for fit in fits]
+    blocks = [_fit_lines(fit, several=len(ways) > 1) for fit in fits]
     shown: list[list[str]] = []
     count = 0
     for block in blocks:
@@ -50,11 +51,16 @@ def fits_text(fits: Sequence[Fit]) -> str:
     lines = [line for block in shown for line in [*block[:MOST_LINES], ""]]
     rest = len(blocks) - len(shown)
     if rest:
-        lines.append(f"{rest} more {'fit' if rest == 1 else 'fits'}")
+        lines.append(counted(rest, "more fit"))
     return "\n".join([*lines, "--details prints all that the report has of them"])
 
 
-def _fit_lines(fit: Fit, *, several: bool) -> Iterator[str]:
+def _fit_lines(fit: Fit, *, several: bool) -> list[str]:
+    lines = list(_numbers(fit, several=several))
+    return [*lines, *warning_lines(fit.warnings, MOST_LINES - len(lines))]
+
+
+def _numbers(fit: Fit, *, several: bool) -> Iterator[str]:
     if rejection(fit) is not None:
         yield from textwrap.wrap(
             f"NOT USABLE: {cause_text(fit, model_name(fit.model))}.",
@@ -70,13 +76,7 @@ def _fit_lines(fit: Fit, *, several: bool) -> Iterator[str]:
     if fit.changes:
         places = ", ".join(short_place(change) for change in fit.changes)
         yield _cut(f"protocol changes above {places}")
-    yield _error(fit)
-    for words in fit.warnings[:MOST_WARNINGS]:
-        yield from textwrap.wrap(
-            f"! {words}", COLUMNS, subsequent_indent="  ", max_lines=2, placeholder=" ..."
-        )
-    if len(fit.warnings) > MOST_WARNINGS:
-        yield f"! {len(fit.warnings) - MOST_WARNINGS} more warnings"
+    yield from textwrap.wrap(_error(fit), COLUMNS, subsequent_indent="  ")
 
 
 def _title(fit: Fit, *, several: bool) -> str:
@@ -195,9 +195,8 @@ def _error(fit: Fit) -> str:
     if not error.points:
         return "it predicts nothing of what was measured"
     median, worst = (format.percent(share) for share in (error.median_relative, error.max_relative))
-    return (
-        f"off by {median} where fitted ({error.points} points; worst {worst}); held out: chiplog compare"
-    )[:COLUMNS]
+    points = counted(error.points, "point")
+    return f"off by {median} where fitted ({points}; worst {worst}); held out: chiplog compare"
 
 
 def _plain(words: str) -> str:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from chiplog.counts import counted
+
 if TYPE_CHECKING:
     from chiplog.run_history.result import HistoryResult, HistoryRow
 
@@ -50,7 +52,8 @@ def _row(row: HistoryRow) -> list[str]:
         for difference in row.fingerprint[:MOST_DIFFERENCES]
     ]
     if len(row.fingerprint) > MOST_DIFFERENCES:
-        lines.append(f"           and {len(row.fingerprint) - MOST_DIFFERENCES} more differences")
+        more = counted(len(row.fingerprint) - MOST_DIFFERENCES, "more difference")
+        lines.append(f"           and {more}")
     if not row.fingerprint:
         lines.append("           nothing in the run's kernel, MPI and settings changed with it")
     return lines

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from chiplog.cli.options import names_help, option
+from chiplog.cli.options import RANKS, names_help, option
 from chiplog.cli.output import note
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ class UnsaidOptions:
     direction: str | None = option(help="one-way or round-trip, where the file does not say.")
     transport: str | None = option(help="What was measured, e.g. tcp.")
     ranks: int | None = option(
-        help="Of collective operations: how many, where the file does not say."
+        metavar=RANKS, help="Of collective operations: how many, where the file does not say."
     )
 
 

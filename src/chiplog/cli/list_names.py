@@ -145,6 +145,7 @@ def list_names(
             for name, meaning in meanings.items()
         ]
         write_json(json_file, {"schema": "chiplog.list/1", what: content})
+    if json_file == "-":
         return
     width = max(map(len, meanings), default=0)
     for name, meaning in meanings.items():

@@ -11,8 +11,19 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from chiplog.cli.options import JsonOption, MpiOption, RendezvousOption, TimeLimitOption, option
+from chiplog.cli.options import (
+    COMMAND,
+    RANKS,
+    SECONDS,
+    SIZES,
+    JsonOption,
+    MpiOption,
+    RendezvousOption,
+    TimeLimitOption,
+    option,
+)
 from chiplog.cli.output import note, say, write_json
+from chiplog.counts import counted
 from chiplog.errors import UsageError
 
 if TYPE_CHECKING:
@@ -34,7 +45,9 @@ class GridOptions:
         help="Patterns to measure, separated by commas, or all (see: chiplog list patterns).",
     )
     sizes: str = option(
-        "1:1MiB", help="FIRST:LAST[:POINTS_PER_OCTAVE] or a list, e.g. 1:4MiB or 0,8,1KiB."
+        "1:1MiB",
+        metavar=SIZES,
+        help="A range, 1:4MiB, or 1:4MiB:4 with 4 points an octave, or a list: 0,8,1KiB.",
     )
 
 
@@ -42,8 +55,10 @@ class GridOptions:
 class RankOptions:
     """How many ranks are started, and how."""
 
-    ranks: int = option(2, help="Ranks to start.")
-    launcher: str | None = option(help='Starts the ranks, e.g. "srun -N 2" or "mpirun -n 2".')
+    ranks: int = option(2, metavar=RANKS, help="Ranks to start.")
+    launcher: str | None = option(
+        metavar=COMMAND, help='Starts the ranks, e.g. "srun -N 2" or "mpirun -n 2".'
+    )
     mpi: MpiOption = None
     rendezvous: RendezvousOption = None
     time_limit: TimeLimitOption = 30.0
@@ -60,7 +75,7 @@ class PointOptions:
         0.025, help="Relative half width of each median's 95 % interval to reach."
     )
     budget: float | None = option(
-        metavar="SECONDS",
+        metavar=SECONDS,
         help="Measure for at most this long in all; what is missing then is left to --resume.",
     )
     placement: str = option(
@@ -170,7 +185,7 @@ def _show_plan(target: str, options: PlanOptions, json_file: str | None) -> None
     plan = make_plan(options)
     if json_file:
         write_json(json_file, plan.to_json(target))
-    else:
+    if json_file != "-":
         say(plan_text(target, plan))
 
 
@@ -198,7 +213,7 @@ def _measure(
         measured.require_precision()
     if run.json_file:
         write_json(run.json_file, measured.to_json())
-    if run.fom or not run.json_file:
+    if run.json_file != "-":
         _show(measured, out, limits.stop, _print_figures if run.fom else _print_tables)
 
 
@@ -214,7 +229,7 @@ def _show(
             note(measured.sentence())
     except OutOfTime:
         note(
-            f"{measured.records} records, kept in {out}; the budget was over before they could be shown."
+            f"{counted(measured.records, 'record')}, kept in {out}; the budget was over before they could be shown."
         )
     quoted = shlex.quote(str(out))
     note(f"next: chiplog fit {quoted}, or chiplog report {quoted} -o report.html")

@@ -9,6 +9,7 @@ from rich.table import Table
 
 from chiplog.cli.output import say
 from chiplog.cli.screen import Screen
+from chiplog.counts import counted
 from chiplog.report import format
 from chiplog.tune.measured.choices import SizeVerdict
 from chiplog.tune.measured.mistakes import FAR, Mistake, mistakes
@@ -25,12 +26,16 @@ def print_measured(measured: MeasuredTuning, operation: str, *, details: bool = 
     """At most MOST_ROWS sizes without `details`, those that leave the default first."""
     summary = measured.summary
     ranks = ", ".join(str(count) for count in measured.raced.options.ranks)
-    say(f"{operation}, {measured.mpi}, {ranks} ranks: {_answer(measured)}")
+    types = " and ".join(measured.raced.options.datatypes)
+    of_types = f", {types}" if operation != "barrier" else ""
+    say(f"{operation}, {measured.mpi}, {ranks} ranks{of_types}: {_answer(measured)}")
     cells = [verdict for verdict in measured.verdicts if details or not verdict.is_held_out]
     shown = cells if details or len(cells) <= MOST_ROWS else _most_important(cells)
     Screen(width=WIDTH).print(_table(shown))
     if len(shown) < len(cells):
-        say(f"{len(cells) - len(shown)} more sizes keep the default (--details)")
+        say(
+            f"{counted(len(cells) - len(shown), 'more size keeps', 'more sizes keep')} the default (--details)"
+        )
     if any(verdict.candidate and not verdict.is_changed for verdict in cells):
         say("NAME?: seemed faster, but that is not sure")
     if summary.held_out:
@@ -47,7 +52,8 @@ def print_measured(measured: MeasuredTuning, operation: str, *, details: bool = 
         if math.isnan(summary.share)
         else f", {summary.share:.0%} of trying everything as thoroughly"
     )
-    say(f"measured {format.duration(summary.seconds)} in {measured.raced.launches} launches{share}")
+    launches = counted(measured.raced.launches, "launch", "launches")
+    say(f"measured {format.duration(summary.seconds)} in {launches}{share}")
     _print_mistakes(mistakes(measured.verdicts), details)
     for name, reason in measured.left_out.items():
         if details or name in measured.raced.dropped:
@@ -85,7 +91,7 @@ def _print_mistakes(known_mistakes: Sequence[Mistake], details: bool) -> None:
         )
     Screen(width=WIDTH).print(table)
     if len(shown) < len(known_mistakes):
-        say(f"{len(known_mistakes) - len(shown)} more ranges (--details)")
+        say(f"{counted(len(known_mistakes) - len(shown), 'more range')} (--details)")
 
 
 def _answer(measured: MeasuredTuning) -> str:

@@ -7,13 +7,16 @@ from dataclasses import dataclass, field, fields, is_dataclass
 from functools import partial
 from inspect import Parameter, Signature, signature
 from pathlib import Path
-from typing import Annotated, Any, Protocol
+from typing import Annotated, Any, Protocol, TypeVar
 
 import typer
 
+from chiplog.cli.configured import with_defaults
 from chiplog.cli.output import COLUMNS, wrapped
 from chiplog.errors import UsageError
 from chiplog.outside import as_float, as_integer
+
+Parsed = TypeVar("Parsed")
 
 RunArgument = Annotated[Path, typer.Argument(metavar="RUN", help="A run file (.jsonl).")]
 
@@ -24,7 +27,11 @@ SurveyArgument = Annotated[
 
 JsonOption = Annotated[
     str | None,
-    typer.Option("--json", metavar="FILE", help="Write the results as JSON; - is standard output."),
+    typer.Option(
+        "--json",
+        metavar="FILE",
+        help="Write the results as JSON, too; - is standard output, alone.",
+    ),
 ]
 
 TargetOption = Annotated[
@@ -34,7 +41,7 @@ TargetOption = Annotated[
 
 ModelNameOption = Annotated[
     str | None,
-    typer.Option("--model", metavar="NAME", help="Which of the file's models to use."),
+    typer.Option("--model", "--models", metavar="NAME", help="Which of the file's models to use."),
 ]
 
 AnywayOption = Annotated[
@@ -67,12 +74,28 @@ TimeLimitOption = Annotated[
 ]
 
 
-def _bytes(given: str | int) -> int:
+SIZES, RANKS, COMMAND, SECONDS = "FIRST:LAST|SIZE,...", "N", "COMMAND", "SECONDS"
+"""What options of several commands take, as helps show it."""
+
+
+def size(given: str | int) -> int:
     """A size as typed, or the default as it is."""
     from chiplog.plan.units import parse_bytes
 
+    return given if isinstance(given, int) else _parsed(parse_bytes, given)
+
+
+def time(given: str) -> str:
+    """A time as typed, or the default, as a decimal number of nanoseconds."""
+    from chiplog.plan.units import parse_nanoseconds
+
+    return _parsed(parse_nanoseconds, given)
+
+
+def _parsed(parse: Callable[[str, str], Parsed], given: str) -> Parsed:
+    """What an option's text means; the error names the option by itself."""
     try:
-        return given if isinstance(given, int) else parse_bytes(given, "--bytes")
+        return parse(given, "")
     except UsageError as error:
         raise typer.BadParameter(str(error).partition(": ")[2]) from error
 
@@ -82,12 +105,14 @@ BytesOption = Annotated[
     typer.Option(
         "--bytes",
         metavar="SIZE",
-        parser=_bytes,
+        parser=size,
         help="Size of the message, or of one rank's block: 8, 64KiB.",
     ),
 ]
 
-SegmentOption = Annotated[int, typer.Option(help="Bytes of a segment of a chain.")]
+SegmentOption = Annotated[
+    int, typer.Option(metavar="SIZE", parser=size, help="Of a segment of a chain.")
+]
 DimensionsOption = Annotated[int, typer.Option(help="Of a halo's grid: 1, 2 or 3.")]
 
 
@@ -118,11 +143,12 @@ def with_single_options(function: Callable[..., None]) -> Callable[..., None]:
     A group is a parameter whose type is a dataclass; groups may hold groups.
     """
 
-    def command(**given: Any) -> None:
-        _called(function, given)
+    def command(context: typer.Context, **given: Any) -> None:
+        _called(function, with_defaults(context, given))
 
     command.__name__, command.__doc__ = function.__name__, function.__doc__
-    command.__signature__ = Signature(list(_single_options(function)))  # type: ignore[attr-defined]
+    context = Parameter("context", Parameter.KEYWORD_ONLY, annotation=typer.Context)
+    command.__signature__ = Signature([context, *_single_options(function)])  # type: ignore[attr-defined]
     return command
 
 

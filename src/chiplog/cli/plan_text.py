@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from chiplog.cli.output import wrapped
+from chiplog.counts import counted
 from chiplog.plan import GRID, Plan
 from chiplog.plan.units import format_bytes
 
@@ -22,8 +23,8 @@ def plan_text(target: str, plan: Plan) -> str:
         f"target     {target}",
         f"sizes      {len(sizes)} from {format_bytes(sizes[0])} to {format_bytes(sizes[-1])}",
         f"patterns   {patterns}",
-        f"order      shuffled, seed {options.seed}; {options.visits} visits of each size, "
-        f"{options.launches} launches",
+        f"order      shuffled, seed {options.seed}; {counted(options.visits, 'visit')} of each size, "
+        f"{counted(options.launches, 'launch', 'launches')}",
         f"records    {len(plan.requests)}, refinement not counted",
         f"predicted  {predicted.seconds:.1f} s, {predicted.messages} messages, {predicted.bytes / 1e9:.2f} GB "
         "on the wire",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from chiplog.cli.options import (
+    RANKS,
     BytesOption,
     DimensionsOption,
     ModelNameOption,
@@ -21,6 +22,7 @@ from chiplog.cli.output import note, write_json
 
 if TYPE_CHECKING:
     from chiplog.collectives.algorithm import Task
+    from chiplog.prediction.anchors import Anchor
     from chiplog.prediction.result import Prediction
 
 
@@ -28,7 +30,9 @@ if TYPE_CHECKING:
 class TaskOptions:
     """The call that is predicted, by which of its algorithms and by which model."""
 
-    ranks: int | None = option(help="Number of ranks; of one-to-many, peers + 1 by default.")
+    ranks: int | None = option(
+        metavar=RANKS, help="Number of ranks; of one-to-many, peers + 1 by default."
+    )
     algorithm: str | None = option(help="See: chiplog list operations; all by default.")
     message_bytes: BytesOption = 1
     peers: int | None = option(
@@ -41,13 +45,25 @@ class TaskOptions:
     paper_literal: bool = option(
         False, "--paper-literal", help="Of one-to-many: LoP's formulas as printed."
     )
+    anchors: list[Path] | None = option(
+        None,
+        "--anchor",
+        metavar="FILE",
+        help="Correct by measured operations, e.g. of fewer ranks: chiplog bench, a run file or CSV; repeatable.",
+    )
+    convention: str = option(
+        "common-start",
+        "--as",
+        metavar="osu|common-start",
+        help="Which time: the mean of own clocks after a barrier, or from a common start to the last rank's end.",
+    )
 
 
 def predict(
     model_file: Annotated[
         Path, typer.Argument(metavar="MODEL.json", help="A model file, from `chiplog fit -o`.")
     ],
-    operation: Annotated[str, typer.Argument(help="See: chiplog list operations")],
+    operation: Annotated[str, typer.Argument(help="See: chiplog list operations.")],
     *,
     task: TaskOptions,
     results: ModelResults,
@@ -58,11 +74,13 @@ def predict(
     """
     from chiplog.fitting.model_file import read_model
     from chiplog.fitting.origin import of_target
+    from chiplog.prediction.convention import convention_of
     from chiplog.prediction.predict import predict as predict_rows
     from chiplog.prediction.predict import takes_messages_alone
     from chiplog.prediction.result import predictions_to_json
 
-    asked = _task(operation, task)
+    asked, convention = _task(operation, task), convention_of(task.convention, "--as")
+    anchors = _anchors(task.anchors or ())
     fits = of_target(read_model(model_file), results.target, str(model_file))
 
     def ask(question: Task) -> tuple[Prediction, ...]:
@@ -76,6 +94,8 @@ def predict(
             model=task.model,
             paper_literal=task.paper_literal,
             anyway=results.anyway,
+            convention=convention,
+            anchors=anchors,
         )
 
     rows = ask(asked)
@@ -83,10 +103,12 @@ def predict(
         _write_report(ask, asked, results.report)
     if results.json_file:
         write_json(results.json_file, predictions_to_json(rows))
+    if results.json_file == "-":
         return
     from chiplog.cli.prediction_table import print_predictions
 
     print_predictions(rows)
+    _tell_unnamed(anchors, operation, task.algorithm)
     if takes_messages_alone(fits, rows):
         note(
             "no exchange was measured, so messages that cross others count as if alone: "
@@ -104,6 +126,25 @@ def _task(operation: str, options: TaskOptions) -> Task:
         segment_bytes=options.segment,
         dimensions=options.dimensions,
     )
+
+
+def _anchors(paths: Sequence[Path]) -> tuple[Anchor, ...]:
+    if not paths:
+        return ()
+    from chiplog.jobs.anchor_files import read_anchors
+
+    return read_anchors(paths)
+
+
+def _tell_unnamed(anchors: Sequence[Anchor], operation: str, algorithm: str | None) -> None:
+    """Say which files are taken to be of the asked algorithm, since they name none."""
+    sources = [
+        anchor.source
+        for anchor in anchors
+        if anchor.algorithm is None and anchor.operation == operation
+    ]
+    for source in dict.fromkeys(sources):
+        note(f"{source} does not name its algorithm: taken as {algorithm}.")
 
 
 def _write_report(ask: Callable[[Task], tuple[Prediction, ...]], asked: Task, path: Path) -> None:

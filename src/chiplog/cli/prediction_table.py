@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from chiplog.cli.output import note, rejected_text, say
+from chiplog.cli.output import aligned, note, rejected_text, say, wrapped
+from chiplog.counts import counted
+from chiplog.prediction.correction import Correction, CorrectionKind
 from chiplog.prediction.result import LOWER_BOUND, Prediction
 from chiplog.report import format
 
@@ -12,7 +14,7 @@ from chiplog.report import format
 def print_predictions(rows: Sequence[Prediction]) -> None:
     """A row an algorithm, fastest first, the lower bound last; why a row is extrapolated is said on standard error."""
     first = rows[0]
-    ranks = "1 rank" if first.ranks == 1 else f"{first.ranks} ranks"
+    ranks = counted(first.ranks, "rank")
     table = [("algorithm", "n", "time", "95 % interval", "verdict", "by")]
     for row in rows:
         seconds, interval = format.value_and_interval(row.seconds, row.low, row.high, "s")
@@ -30,18 +32,47 @@ def print_predictions(rows: Sequence[Prediction]) -> None:
     say(
         f"{first.operation}, {ranks}, {format.exact_bytes(first.bytes)}, by the fit of {first.model}"
     )
-    say(_aligned(table))
+    say(f"time: {first.convention.in_words}")
+    say(aligned(table))
+    for row in rows:
+        if row.correction is not None:
+            say(wrapped(f"{row.algorithm}: {correction_text(row.correction)}", "  "))
+        if row.longest_seconds is not None:
+            say(f"{row.algorithm}: longest rank {format.value(row.longest_seconds, 's')}")
     if first.rejected is not None:
         note(rejected_text(first.rejected))
     for reason in dict.fromkeys(row.reason for row in rows if row.reason):
         note(f"* extrapolated: {reason}.")
 
 
-def _aligned(rows: Sequence[Sequence[str]]) -> str:
-    """Plain columns: this command answers before a library for tables would be loaded."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    lines = (
-        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True))
-        for row in rows
-    )
-    return "\n".join(line.rstrip() for line in lines)
+def correction_text(correction: Correction) -> str:
+    """What anchors made of a model's time, and how well they predict each other."""
+    uncorrected = format.percent(correction.uncorrected_error)
+    by = f"by {correction.anchors} anchor{'s' if correction.anchors > 1 else ''}"
+    by += "" if correction.is_of_asked_size else " of other sizes"
+    if correction.left_out_error is None:
+        judged = f"missed by {uncorrected} without correction"
+    elif correction.kind is CorrectionKind.NONE:
+        return f"not corrected {by}, which are missed by {uncorrected} (median): no correction meets them better."
+    else:
+        left_out = format.percent(correction.left_out_error)
+        judged = f"left out, an anchor is missed by {left_out}, without correction by {uncorrected} (medians)"
+    if correction.carried_width > 0.0:
+        judged += (
+            ". Anchors of one number of ranks, or one size, do not tell how that changes the correction, "
+            "so the interval is as wide as it"
+        )
+    return f"corrected {_numbers_text(correction)} {by}; {judged}."
+
+
+def _numbers_text(correction: Correction) -> str:
+    """The numbers of a correction with their intervals."""
+    factor, offset = correction.factor, correction.offset_seconds_per_round
+    parts = []
+    if correction.kind is not CorrectionKind.OFFSET:
+        times = format.with_interval(factor.value, factor.low, factor.high, "")
+        parts.append(f"times {times}")
+    if offset.value > 0.0 or correction.kind is CorrectionKind.OFFSET:
+        plus = format.with_interval(offset.value, offset.low, offset.high, "s")
+        parts.append(f"plus {plus} a round")
+    return " ".join(parts)

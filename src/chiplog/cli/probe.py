@@ -59,6 +59,7 @@ def list_built(json_file: JsonOption = None) -> None:
             "mpis": [known_mpi.to_json() for known_mpi in mpis],
         }
         write_json(json_file, content)
+    if json_file == "-":
         return
     say(f"base   {base or 'missing: install chiplog again'}")
     for probe in built:

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from chiplog.cli.options import MpiOption, RendezvousOption, option
+from chiplog.cli.configured import command_words
+from chiplog.cli.options import (
+    COMMAND,
+    RANKS,
+    SECONDS,
+    SIZES,
+    MpiOption,
+    RendezvousOption,
+    option,
+)
 from chiplog.cli.output import note, say
 from chiplog.jobs import defaults
 
@@ -22,14 +30,18 @@ class MeasuringOptions:
     """How much is measured, and on which ranks."""
 
     budget: float = option(
-        defaults.BUDGET_SECONDS, metavar="SECONDS", help="Of all targets together."
+        defaults.BUDGET_SECONDS, metavar=SECONDS, help="Of all targets together."
     )
-    sizes: str = option(defaults.SIZES, help="FIRST:LAST[:POINTS_PER_OCTAVE] or a list.")
+    sizes: str = option(
+        defaults.SIZES,
+        metavar=SIZES,
+        help="A range, 1:4MiB, or 1:4MiB:4 with 4 points an octave, or a list.",
+    )
     ranks: int | None = option(
-        metavar="N",
+        metavar=RANKS,
         help="Ranks of one-to-many and pairs; by default one a core. More than cores are flagged.",
     )
-    launcher: str | None = option(help='Starts the ranks, e.g. "srun -N 2".')
+    launcher: str | None = option(metavar=COMMAND, help='Starts the ranks, e.g. "srun -N 2".')
     mpi: MpiOption = None
     rendezvous: RendezvousOption = None
     seed: int = option(1, help="Of the order of the points.")
@@ -59,7 +71,7 @@ def run(
     from chiplog.jobs.measure_to_report import run as run_all
     from chiplog.measurement.time_budget import process_start
 
-    command = ("chiplog", *sys.argv[1:])
+    command = command_words()
     result = run_all(
         RunRequest(targets or (), out, **asdict(how), command=command, began=process_start())
     )

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from chiplog.cli.options import BytesOption, DimensionsOption, SegmentOption, option
+from chiplog.cli.options import RANKS, BytesOption, DimensionsOption, SegmentOption, option, time
 from chiplog.cli.output import note
-from chiplog.errors import UsageError
+from chiplog.counts import counted
 
 if TYPE_CHECKING:
     from chiplog.collectives.algorithm import TreeCosts
@@ -27,18 +27,26 @@ class ShapeOptions:
 
 @dataclass(frozen=True)
 class CostOptions:
-    """The parameters of LogGP in nanoseconds that shape a tree."""
+    """The parameters of LogGP that shape a tree."""
 
-    L: float = option(1.0, "--L", help="Shapes a LogP-optimal tree; ns.")
-    o: float = option(0.0, "--o", help="Shapes a LogP-optimal tree; ns.")
-    g: float = option(1.0, "--g", help="Shapes a LogP-optimal tree; ns.")
-    G: float = option(0.0, "--G", help="Shapes a LogP-optimal tree; ns/B.")
+    L: str = option(
+        "1",
+        "--L",
+        metavar="TIME",
+        parser=time,
+        help="Shapes a LogP-optimal tree: 1us, or 1000, in ns.",
+    )
+    o: str = option("0", "--o", metavar="TIME", parser=time, help="Shapes a LogP-optimal tree.")
+    g: str = option("1", "--g", metavar="TIME", parser=time, help="Shapes a LogP-optimal tree.")
+    G: str = option(
+        "0", "--G", metavar="TIME", parser=time, help="Shapes a LogP-optimal tree; a byte's."
+    )
 
 
 def schedule(
-    operation: Annotated[str, typer.Argument(help="See: chiplog list operations")],
-    algorithm: Annotated[str, typer.Option(help="See: chiplog list operations")],
-    ranks: Annotated[int, typer.Option(help="Number of ranks.")],
+    operation: Annotated[str, typer.Argument(help="See: chiplog list operations.")],
+    algorithm: Annotated[str, typer.Option(help="See: chiplog list operations.")],
+    ranks: Annotated[int, typer.Option(metavar=RANKS, help="Number of ranks.")],
     out: Annotated[
         str,
         typer.Option(
@@ -65,15 +73,14 @@ def schedule(
     made = load(operation, algorithm).schedule(task)
     write_goal(made, out)
     if not is_standard_output(out):
-        note(f"{made.operations.size} operations of {ranks} ranks are in {out}.")
+        note(
+            f"{counted(made.operations.size, 'operation')} of {counted(ranks, 'rank')} written to {out}."
+        )
 
 
 def _tree_costs(costs: CostOptions, message_bytes: int) -> TreeCosts:
     from chiplog.collectives.algorithm import TreeCosts
 
-    if min(costs.L, costs.o, costs.g, costs.G) < 0:
-        raise UsageError("--L, --o, --g and --G: accept numbers that are not negative.")
-    wire = max(0, message_bytes - 1) * costs.G
-    return TreeCosts(
-        between_sends=max(costs.o, costs.g + wire), until_received=costs.L + 2 * costs.o + wire
-    )
+    L, o, g, G = map(float, (costs.L, costs.o, costs.g, costs.G))
+    wire = max(0, message_bytes - 1) * G
+    return TreeCosts(between_sends=max(o, g + wire), until_received=L + 2 * o + wire)

@@ -8,52 +8,23 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from chiplog.cli.model_parameters import (
+    ParameterOptions,
+    cautions,
+    fitted_from,
+    pair_classes,
+    parameters_from,
+)
 from chiplog.cli.options import ModelResults, option
-from chiplog.cli.output import note, rejected_text, say, write_json
-from chiplog.counts import seed_within
-from chiplog.errors import RunFailed, UsageError
+from chiplog.cli.output import note, say, write_json
+from chiplog.counts import counted, seed_within
+from chiplog.errors import RunFailed
 from chiplog.output_file import is_standard_output
 
 if TYPE_CHECKING:
-    from chiplog.jobs.simulated_model import FittedParameters
     from chiplog.schedule import Schedule
-    from chiplog.simulation import Conditions, LogGOPS, Noise, PairClasses, Simulation
+    from chiplog.simulation import Conditions, Noise, PairClasses, Simulation
     from chiplog.simulation.result import Range
-
-MOST_RANKS_SHOWN = 16
-
-
-@dataclass(frozen=True)
-class ParameterOptions:
-    """Where the parameters of LogGOPS come from: a model file, single options, or a file by pair of ranks."""
-
-    model: Path | None = option(
-        metavar="MODEL.json", help="Take the parameters from a fit of loggops, loggps or loggp."
-    )
-    L: str | None = option(None, "--L", metavar="NS", help="Latency.")
-    o: str | None = option(None, "--o", metavar="NS", help="CPU time a message.")
-    g: str | None = option(None, "--g", metavar="NS", help="NIC time a message.")
-    G: str | None = option(None, "--G", metavar="NS", help="NIC time a byte.")
-    O: str | None = option(None, "--O", metavar="NS", help="CPU time a byte; 0 by default.")
-    S: int | None = option(
-        None, "--S", metavar="BYTES", help="Longer sends wait for their receive; none by default."
-    )
-    classes: Path | None = option(
-        metavar="FILE.json", help="Take parameters by pair of ranks, e.g. within a node."
-    )
-
-    @property
-    def times(self) -> dict[str, str]:
-        """The times that are given by options of their own, by symbol."""
-        by_symbol = {"L": self.L, "o": self.o, "g": self.g, "G": self.G, "O": self.O}
-        return {symbol: time for symbol, time in by_symbol.items() if time is not None}
-
-    @property
-    def largest_eager_bytes(self) -> int:
-        """S, or what stands for no limit."""
-        from chiplog.simulation.parameters import NO_LIMIT_BYTES
-
-        return NO_LIMIT_BYTES if self.S is None else self.S
 
 
 @dataclass(frozen=True)
@@ -91,8 +62,12 @@ def simulate(
     from chiplog.simulation.result import simulation_to_json
 
     schedule = read_goal(file)
-    conditions = _conditions(machine, _pair_classes(schedule, given))
-    fitted = None if given.model is None else _fitted(given.model, given, results)
+    conditions = _conditions(machine, pair_classes(schedule, given))
+    fitted = (
+        None
+        if given.model is None
+        else fitted_from(given.model, given, results.target, anyway=results.anyway)
+    )
     wants_trace = trace is not None or results.report is not None
     time_range: Range | None = None
     try:
@@ -103,7 +78,7 @@ def simulate(
             simulation = _simulated(schedule, given, conditions, wants_trace=wants_trace)
     except RunFailed as error:
         raise RunFailed(f"{file}: {error}") from error
-    beyond, rejected = (None, None) if fitted is None else _cautions(fitted, schedule)
+    beyond, rejected = (None, None) if fitted is None else cautions(fitted, schedule)
     if trace is not None:
         _write_trace(schedule, simulation, trace)
     if results.report is not None:
@@ -111,7 +86,7 @@ def simulate(
     if results.json_file:
         content = simulation_to_json(simulation, time_range, beyond, rejected)
         write_json(results.json_file, content)
-    elif not is_standard_output(trace):
+    if results.json_file != "-" and not is_standard_output(trace):
         _print(simulation, time_range)
 
 
@@ -137,28 +112,6 @@ def _noise(machine: MachineOptions) -> Noise:
     return drawn if trace is None else replace(drawn, detours_ps=read_detours(trace))
 
 
-def _pair_classes(schedule: Schedule, given: ParameterOptions) -> PairClasses | None:
-    """From --classes; UsageError where options say something else."""
-    if given.classes is None:
-        return None
-    from chiplog.jobs.pair_classes import read_pair_classes
-
-    if given.model is not None or any(given.times.values()):
-        raise UsageError("--classes: gives all parameters but S; leave out --model, --L and so on.")
-    return read_pair_classes(given.classes, schedule)
-
-
-def _fitted(model: Path, given: ParameterOptions, results: ModelResults) -> FittedParameters:
-    """From --model; UsageError where options say something else."""
-    from chiplog.jobs.simulated_model import fitted_parameters
-
-    if any(given.times.values()) or given.S is not None:
-        raise UsageError(
-            "--model: gives all parameters; leave out --L, --o, --g, --G, --O and --S."
-        )
-    return fitted_parameters(model, results.target, anyway=results.anyway)
-
-
 def _simulated(
     schedule: Schedule, given: ParameterOptions, conditions: Conditions, *, wants_trace: bool
 ) -> Simulation:
@@ -167,35 +120,11 @@ def _simulated(
     from chiplog.simulation import simulate as run
 
     parameters = (
-        _parameters(given)
+        parameters_from(given)
         if conditions.pairs is None
         else LogGOPS(conditions.pairs.classes[0], given.largest_eager_bytes)
     )
     return run(schedule, parameters, conditions=conditions, trace=wants_trace)
-
-
-def _parameters(given: ParameterOptions) -> LogGOPS:
-    """From the options; UsageError where some are missing."""
-    from chiplog.simulation.parameters import LogGOPS
-
-    missing = [f"--{name}" for name in ("L", "o", "g", "G") if name not in given.times]
-    if missing:
-        raise UsageError(
-            f"{', '.join(missing)}: missing; give --model, or --L, --o, --g and --G in ns."
-        )
-    return LogGOPS.from_ns(**given.times, S_bytes=given.largest_eager_bytes)
-
-
-def _cautions(fitted: FittedParameters, schedule: Schedule) -> tuple[str | None, str | None]:
-    """How far the schedule is beyond what was measured, and why the fit is rejected; both are said, too."""
-    from chiplog.fitting.verdict import rejection
-
-    beyond, rejected = fitted.beyond(schedule), rejection(fitted.fit)
-    if beyond is not None:
-        note(f"extrapolated: {beyond}.")
-    if rejected is not None:
-        note(rejected_text(rejected))
-    return beyond, rejected
 
 
 def _write_trace(schedule: Schedule, simulation: Simulation, path: Path) -> None:
@@ -216,17 +145,10 @@ def _write_report(schedule: Schedule, simulation: Simulation, title: str, path: 
 
 
 def _print(simulation: Simulation, time_range: Range | None) -> None:
-    from chiplog.simulation.result import nanoseconds
+    from chiplog.cli.simulated_text import simulated_lines
 
-    finish = nanoseconds(simulation.finish_ps)
-    interval = ""
-    if time_range is not None:
-        low, high = (f"{end / 1000:.6g}" for end in (time_range.low_ps, time_range.high_ps))
-        interval = f"  ({low} to {high} ns, 95 %, with the model's error)" if low != high else ""
-    say(f"makespan  {max(finish)} ns{interval}")
-    for rank, time_ns in enumerate(finish[:MOST_RANKS_SHOWN]):
-        say(f"rank {rank}  {time_ns} ns")
-    if len(finish) > MOST_RANKS_SHOWN:
-        say(f"… and {len(finish) - MOST_RANKS_SHOWN} more ranks: --json FILE has all")
+    for line in simulated_lines(simulation, time_range):
+        say(line)
     rate = simulation.events / simulation.wall_seconds / 1e6
-    note(f"{simulation.events} events in {simulation.wall_seconds:.3g} s ({rate:.1f} million/s).")
+    events = counted(simulation.events, "event")
+    note(f"{events} in {simulation.wall_seconds:.3g} s ({rate:.1f} million/s).")

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import shlex
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from chiplog.cli.configured import command_words
 from chiplog.cli.options import (
+    COMMAND,
+    RANKS,
+    SECONDS,
     JsonOption,
     MpiOption,
     RendezvousOption,
@@ -32,9 +35,11 @@ if TYPE_CHECKING:
 class NodeOptions:
     """What starts the ranks, and how many."""
 
-    launcher: str | None = option(help='Starts the ranks, one on each node, e.g. "srun -N 32".')
+    launcher: str | None = option(
+        metavar=COMMAND, help='Starts the ranks, one on each node, e.g. "srun -N 32".'
+    )
     ranks: int | None = option(
-        metavar="N", help="Ranks to start; by default as many as the launcher says."
+        metavar=RANKS, help="Ranks to start; by default as many as the launcher says."
     )
 
 
@@ -65,7 +70,7 @@ class MeetingOptions:
     rendezvous: RendezvousOption = None
     time_limit: TimeLimitOption = 30.0
     budget: float | None = option(
-        metavar="SECONDS", help="Measure for at most this long; the rest is left to --resume."
+        metavar=SECONDS, help="Measure for at most this long; the rest is left to --resume."
     )
 
 
@@ -137,7 +142,7 @@ def _show(result: SurveyResult, json_file: str | None, launcher: str | None) -> 
     if json_file:
         write_json(json_file, result.to_json())
     if json_file != "-":
-        command = shlex.join(["chiplog", *sys.argv[1:]])
+        command = shlex.join(command_words())
         say(survey_text(result, again=command, launcher=launcher))
     if result.note:
         note(result.note)
@@ -183,5 +188,5 @@ def _show_plan(target: str, options: SurveyOptions, json_file: str | None) -> No
     sweep = make_sweep(options)
     if json_file:
         write_json(json_file, sweep.to_json(target))
-    else:
+    if json_file != "-":
         say(sweep_text(target, sweep))

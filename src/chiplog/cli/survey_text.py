@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from chiplog.cli.output import wrapped
 from chiplog.cli.verdict_text import verdict_lines
+from chiplog.counts import counted
 from chiplog.machine_survey.settings import SETTINGS
 from chiplog.machine_survey.trust import trust_sentence
 from chiplog.plan.units import format_bytes
@@ -56,11 +57,10 @@ def survey_text(result: SurveyResult, *, again: str, launcher: str | None) -> st
 
     `again` is the command line of the survey itself.
     """
-    rounds = "1 round" if result.rounds == 1 else f"{result.rounds} rounds"
+    rounds = counted(result.rounds, "round")
     lines = [
         f"nodes      {len(result.nodes)}",
-        f"pairs      {result.pairs:,} of {result.pairs_in_all:,}, in {rounds}"
-        + ("" if result.complete else "; the survey is not finished"),
+        f"pairs      {result.pairs:,} of {result.pairs_in_all:,}, in {rounds}",
     ]
     for spread, meaning in (
         (result.latency, "half round trip, minima"),
@@ -75,7 +75,9 @@ def survey_text(result: SurveyResult, *, again: str, launcher: str | None) -> st
             if result.at_once.limits
             else ""
         )
-        lines.append(f"at once    {share}, median of {result.at_once.pairs} pairs{limit}")
+        lines.append(
+            f"at once    {share}, median of {counted(result.at_once.pairs, 'pair')}{limit}"
+        )
     lines += [_class_line(link_class) for link_class in result.classes]
     if result.uplinks is not None:
         lines.append(f"uplinks    {_filled(result.uplinks)}")
@@ -93,7 +95,7 @@ def _class_line(link_class: LinkClass) -> str:
         f"{name} {_parameter(link_class.parameters[name], unit, factor)}"
         for name, unit, factor in (("L_half", "us", 1e6), ("G", "ns/B", 1e9))
     ]
-    return f"links      {link_class.name}, {link_class.pairs:,} pairs: {', '.join(shown)}"
+    return f"links      {link_class.name}, {counted(link_class.pairs, 'pair')}: {', '.join(shown)}"
 
 
 def _parameter(parameter: LinkParameter, unit: str, factor: float) -> str:
@@ -120,7 +122,8 @@ def lost_sentence(result: SurveyResult) -> str:
     """What a survey ends with in which nodes were lost."""
     nodes = ", ".join(node.node for node in result.lost)
     were = "was" if len(result.lost) == 1 else "were"
-    return f"{nodes} {were} lost; the other {len(result.nodes)} nodes were measured without."
+    others = counted(len(result.nodes), "node was", "nodes were")
+    return f"{nodes} {were} lost; the other {others} measured without."
 
 
 def _lost_lines(lost: LostNode) -> list[str]:
@@ -136,7 +139,7 @@ def _lost_lines(lost: LostNode) -> list[str]:
 def _spread_lines(spread: Spread, meaning: str) -> list[str]:
     name = f"{spread.kind:<10}"
     low, median, high = (_value(spread, quartile) for quartile in spread.quartiles)
-    failed = f"; {spread.failed} pairs without a sample" if spread.failed else ""
+    failed = f"; {counted(spread.failed, 'pair')} without a sample" if spread.failed else ""
     return [
         f"{name} {median} (quartiles {low} to {high}) of {format_bytes(spread.message_bytes)}: {meaning}{failed}",
         *(f"  slowest  {_pair(spread, pair_value)}" for pair_value in spread.slowest),

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from chiplog.cli.options import JsonOption, SurveyArgument
-from chiplog.cli.output import say, write_json
+from chiplog.cli.output import say, wrapped, write_json
 from chiplog.errors import UsageError
 from chiplog.output_file import is_standard_output, write_text
 
 if TYPE_CHECKING:
     from chiplog.machine_survey.operators.by_node import SurveyVerdict
+    from chiplog.machine_survey.result import SurveyResult
 
 FORMATS = ("prometheus", "nhc")
 
@@ -34,21 +35,36 @@ def survey_verdict(
 ) -> None:
     """Say which nodes of a survey are slow, for operators.
 
-    Prints the lines that drain them.
+    Prints whether to rely on it, and the lines that drain slow nodes.
     """
     from chiplog.dataset.run_file import read_run
     from chiplog.machine_survey.job import run_file_of
-    from chiplog.machine_survey.operators.by_node import drain_lines, verdict_by_node
+    from chiplog.machine_survey.operators.by_node import require_survey, verdict_by_node
+    from chiplog.machine_survey.result import survey_result
 
     if to is not None and to not in FORMATS:
         raise UsageError(f"--to: '{to}' is not known; it accepts {' or '.join(FORMATS)}.")
-    verdict = verdict_by_node(read_run(run_file_of(run)))
+    dataset = read_run(run_file_of(run))
+    require_survey(dataset)
+    result = survey_result(dataset)
+    verdict = verdict_by_node(dataset, result.verdict)
     if json_file:
         write_json(json_file, verdict.to_json())
     if to is not None:
         write_text(out, _text(to, verdict))
     if json_file != "-" and (to is None or not is_standard_output(out)):
-        say("\n".join([_sentence(verdict), *_others(verdict), *drain_lines(verdict)]))
+        _show(result, verdict)
+
+
+def _show(result: SurveyResult, verdict: SurveyVerdict) -> None:
+    """Prints whether to rely on it, the nodes, the slow uplinks and pairs, which drain nobody, and what drains."""
+    from chiplog.cli.verdict_text import slow_lines
+    from chiplog.machine_survey.operators.by_node import drain_lines
+    from chiplog.machine_survey.trust import trust_sentence
+
+    lines = [_sentence(verdict), *slow_lines(verdict.others)]
+    say(wrapped(trust_sentence(result)))
+    say("\n".join([*(wrapped(line, " " * 11) for line in lines), *drain_lines(verdict)]))
 
 
 def _text(to: str, verdict: SurveyVerdict) -> str:
@@ -61,12 +77,4 @@ def _text(to: str, verdict: SurveyVerdict) -> str:
 def _sentence(verdict: SurveyVerdict) -> str:
     words = [node.verdict for node in verdict.nodes]
     counts = [f"{words.count(word)} {word}" for word in dict.fromkeys(words)]
-    unfinished = "" if verdict.complete else "; the survey is not finished"
-    return f"nodes      {', '.join(counts) or 'none was measured'}{unfinished}"
-
-
-def _others(verdict: SurveyVerdict) -> list[str]:
-    """The slow uplinks and pairs, which drain nobody."""
-    from chiplog.cli.verdict_text import slow_lines
-
-    return slow_lines(verdict.others)
+    return f"nodes      {', '.join(counts) or 'none was measured'}"

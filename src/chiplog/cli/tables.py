@@ -12,6 +12,7 @@ from chiplog.cli.output import say, wrapped
 from chiplog.cli.screen import Screen
 from chiplog.comparison.best import best_rows
 from chiplog.comparison.result import IN_SAMPLE, ModelRow, RunRow
+from chiplog.counts import counted
 from chiplog.dataset.operations import NORMAL, operation_text
 from chiplog.dataset.series import Dataset
 from chiplog.fitting.result import Fit
@@ -133,7 +134,9 @@ def _print_runs(rows: Sequence[RunRow], *, details: bool) -> None:
     if shown:
         Screen().print(_run_table(shown))
     if len(shown) < len(lines):
-        say(f"{len(lines) - len(shown)} more differ: --details shows all.")
+        say(
+            f"{counted(len(lines) - len(shown), 'more differs', 'more differ')}: --details shows all."
+        )
 
 
 WHOLE_WORDS = {

@@ -10,6 +10,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from chiplog.cli.options import (
+    COMMAND,
+    SECONDS,
+    SIZES,
     AnywayOption,
     JsonOption,
     ModelNameOption,
@@ -32,7 +35,9 @@ class AskedTuning:
     """The tuning file that is asked for, and the calls that it is about."""
 
     program: ProgramOption
-    out: Annotated[Path, typer.Option("-o", metavar="FILE", help="The tuning file to write.")]
+    out: Annotated[
+        Path, typer.Option("-o", "--output", metavar="FILE", help="The tuning file to write.")
+    ]
     model_file: Annotated[
         Path | None,
         typer.Argument(
@@ -41,16 +46,18 @@ class AskedTuning:
             help="A model file, from `chiplog fit -o`; with --measure it says what is tried.",
         ),
     ] = None
-    operation: str = option("barrier", help="See: chiplog list operations")
+    operation: str = option("barrier", metavar="NAME", help="See: chiplog list operations.")
     ranks: str | None = option(
-        help="Numbers of ranks: 64, or 2:1024, which is the default; with --measure those started, or 4,8."
+        metavar="FIRST:LAST|N,...",
+        help="Numbers of ranks: 64, or 4,8, or 2:1024, which is the default; with --measure those started.",
     )
     version: str | None = option(metavar="V", help="The release; that found here by default.")
     mpi: str | None = option(
         metavar="MPICXX", help="The MPI's C++ compiler, where there are several."
     )
     sizes: str | None = option(
-        help="Message sizes, of all but barrier; by default powers of 2 to 1 MiB, of 4 with --measure."
+        metavar=SIZES,
+        help="Message sizes, of all but barrier; by default powers of 2 to 1 MiB, of 4 with --measure.",
     )
     model: ModelNameOption = None
     target: TargetOption = None
@@ -66,14 +73,21 @@ class RacingOptions:
         help="Race the MPI's algorithms against its default; write sure winners only.",
     )
     launcher: str | None = option(
-        help='With --measure: starts the ranks, e.g. "srun -N 8"; else 2, or --ranks.'
+        metavar=COMMAND,
+        help='With --measure: starts the ranks, e.g. "srun -N 8"; else 2, or --ranks.',
     )
-    budget: float = option(600.0, help="With --measure: seconds of the whole.")
+    budget: float = option(600.0, metavar=SECONDS, help="With --measure: of the whole.")
     seed: int = option(1, help="With --measure: of orders and held-out sizes.")
     commutative: bool = option(
         False,
         "--commutative",
         help="With --measure: your programs reduce with commutative operations only.",
+    )
+    datatypes: str = option(
+        "double,int,byte",
+        "--type",
+        metavar="TYPES",
+        help="With --measure: what your programs send; rules are faster for each.",
     )
     samples: Path | None = option(
         metavar="FILE",
@@ -129,7 +143,7 @@ def _model(asked: AskedTuning, json_file: str | None, *, anyway: bool, details: 
     settings = _write(written.files, asked.out)
     if json_file:
         write_json(json_file, tuning_to_json(written.tuning, settings))
-    elif not is_standard_output(asked.out):
+    if json_file != "-" and not is_standard_output(asked.out):
         print_tuning(written.tuning, details=details)
     note(f"{asked.out} is in force with " + " ".join(f"{k}={v}" for k, v in settings.items()))
     if written.can_be_proved:
@@ -155,7 +169,7 @@ def _measure(
             asked.operation, tuned.mpi, tuned.summary, tuned.verdicts, tuned.raced
         )
         write_json(json_file, content)
-    elif not is_standard_output(out):
+    if json_file != "-" and not is_standard_output(out):
         print_measured(tuned, asked.operation, details=details)
     without = "has no rule: without it, all is the same"
     if tuned.raced.ran_out:
@@ -165,10 +179,12 @@ def _measure(
 
 
 def _asked_race(asked: AskedTuning, race: RacingOptions) -> Asked:
+    from chiplog.measurement.datatypes import parse_datatypes
+    from chiplog.plan.ranks import parse_ranks
     from chiplog.plan.sizes import parse_sizes
-    from chiplog.tune.measured.tuning import DEFAULT_SIZES, Asked, parse_ranks
+    from chiplog.tune.measured.tuning import DEFAULT_SIZES, Asked
 
-    counts = parse_ranks(asked.ranks)
+    counts = parse_ranks(asked.ranks, every=False) if asked.ranks else ()
     return Asked(
         program=asked.program,
         operation=asked.operation,
@@ -181,6 +197,7 @@ def _asked_race(asked: AskedTuning, race: RacingOptions) -> Asked:
         budget_seconds=race.budget,
         seed=race.seed,
         commutative=race.commutative,
+        datatypes=parse_datatypes(race.datatypes),
         model_file=asked.model_file,
         model=asked.model,
         target=asked.target,

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from chiplog.cli.options import FoundMpiOption, JsonOption, option
+from chiplog.cli.options import COMMAND, FoundMpiOption, JsonOption, option
 from chiplog.cli.output import say, wrapped, write_json
+from chiplog.counts import counted
 
 if TYPE_CHECKING:
     from chiplog.tune.lint.lint_file import Lint
@@ -28,7 +29,8 @@ class AskedMpiOptions:
     """The MPI that is asked, and what starts its ranks."""
 
     launcher: str | None = option(
-        help='Starts the ranks of the calls that prove rules, e.g. "mpirun -n 16".'
+        metavar=COMMAND,
+        help='Starts the ranks of the calls that prove rules, e.g. "mpirun -n 16".',
     )
     mpi: FoundMpiOption = None
     version: str | None = option(metavar="V", help="The release, also where it is not here.")
@@ -54,7 +56,7 @@ def tune_lint(
     outcome = lint(file, target, **asdict(asked))
     if json_file:
         write_json(json_file, outcome.to_json(file))
-    else:
+    if json_file != "-":
         _print(file, outcome, details=details)
     if outcome.wrong:
         raise typer.Exit(WRONG)
@@ -63,7 +65,7 @@ def tune_lint(
 
 
 def _print(file: Path, outcome: Lint, *, details: bool) -> None:
-    counts = [f"{len(outcome.rules)} rules", f"{len(outcome.wrong)} wrong"]
+    counts = [counted(len(outcome.rules), "rule"), f"{len(outcome.wrong)} wrong"]
     if outcome.unproved:
         counts.append(f"{len(outcome.unproved)} not proved")
     say(f"{file}: {', '.join(counts)}.")
@@ -73,14 +75,14 @@ def _print(file: Path, outcome: Lint, *, details: bool) -> None:
     if details:
         return
     if len(outcome.wrong) > MOST_WRONG:
-        say(f"{len(outcome.wrong) - MOST_WRONG} more wrong rules: --details")
+        say(f"{counted(len(outcome.wrong) - MOST_WRONG, 'more wrong rule')}: --details")
     reasons: dict[str, list[int]] = {}
     for rule in outcome.unproved:
         reasons.setdefault(rule.reason or "not proved", []).append(rule.line)
     for reason, lines in list(reasons.items())[:MOST_UNPROVED]:
         say(wrapped(f"{_places(lines)}: {reason}."))
     if len(reasons) > MOST_UNPROVED:
-        say(f"{len(reasons) - MOST_UNPROVED} more reasons: --details")
+        say(f"{counted(len(reasons) - MOST_UNPROVED, 'more reason')}: --details")
 
 
 def _places(lines: list[int]) -> str:

@@ -9,6 +9,7 @@ from rich.table import Table
 
 from chiplog.cli.output import note, rejected_text, say
 from chiplog.cli.screen import Screen
+from chiplog.counts import counted
 from chiplog.plan.units import format_bytes
 from chiplog.report import format
 from chiplog.tune.choice import Choice, Tuning
@@ -37,7 +38,7 @@ def print_tuning(tuning: Tuning, *, details: bool = False) -> None:
     Screen(width=160).print(table)
     if not details:
         not_shown = len(blocks) - len(shown)
-        say(f"{not_shown} more rows, intervals" if not_shown else "Intervals", end="")
+        say(f"{counted(not_shown, 'more row')}, intervals" if not_shown else "Intervals", end="")
         say(" and what would be best: --details, or --json FILE")
     if details:
         say("\nAll algorithms, by the time in the middle of what the data leave:")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from chiplog.counts import counted
 from chiplog.machine_survey.settings import SETTINGS
 
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ def _unclear(verdict: MachineVerdict) -> list[str]:
         ]
         others = [other for other in others if other not in small]
         if small:
-            pairs = "1 pair" if len(small) == 1 else f"{len(small)} pairs"
+            pairs = counted(len(small), "pair")
             most = 100 * max(abs(finding.effect) for finding in small)
             shared.append(
                 f"unclear    {pairs} by {most:.1f} % at most ({kind}), less than this survey finds"

@@ -11,6 +11,7 @@ import numpy as np
 from chiplog.comparison.chance import Common, are_imported
 from chiplog.comparison.result import RunRow
 from chiplog.comparison.row_noise import RowNoise
+from chiplog.counts import counted
 from chiplog.dataset.series import Dataset, Reference
 from chiplog.fitting.text import seconds_text
 from chiplog.fitting.verdict import busy_text
@@ -52,7 +53,7 @@ def counts(rows: Sequence[RunRow]) -> str:
         for verdict in ("slower", "faster", "same", "unclear")
     }
     parts = ", ".join(f"{count} {verdict}" for verdict, count in number.items() if count)
-    return f" Of {len(rows)} {'row' if len(rows) == 1 else 'rows'}: {parts}."
+    return f" Of {counted(len(rows), 'row')}: {parts}."
 
 
 def judge_whole(whole: RunRow, rows: Sequence[RunRow]) -> RunRow:

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from chiplog.counts import counted
 from chiplog.dataset.series import Series
 
 
@@ -22,8 +23,7 @@ class Oversubscription:
         >>> Oversubscription(8, 2).sentence()
         'Oversubscribed: 8 ranks on 2 CPUs; times include the scheduler.'
         """
-        cpus = "1 CPU" if self.cpus == 1 else f"{self.cpus} CPUs"
-        return f"Oversubscribed: {self.ranks} ranks on {cpus}; times include the scheduler."
+        return f"Oversubscribed: {self.ranks} ranks on {counted(self.cpus, 'CPU')}; times include the scheduler."
 
 
 def is_in_virtual_time(header: Mapping[str, object]) -> bool:

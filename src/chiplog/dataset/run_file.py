@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO
 
+from chiplog.counts import counted
 from chiplog.dataset.fields import Fields
 from chiplog.dataset.foreign import expecting
 from chiplog.dataset.lines import (
@@ -105,12 +106,12 @@ def _read_lines(name: str, stream: BinaryIO, *, salvage: bool) -> _Contents:
                 raise
             if not salvage:
                 raise _cut(damage, line, where, contents) from None
-            contents.warnings.append(
-                f"{damage}; the {len(contents.finished)} records before are whole"
-            )
+            whole = counted(len(contents.finished), "record before is", "records before are")
+            contents.warnings.append(f"{damage}; the {whole} whole")
             return contents
     if contents.footer is None:
-        kept = f"{len(contents.finished)} whole records are in it"
+        whole = counted(len(contents.finished), "whole record is", "whole records are")
+        kept = f"{whole} in it"
         if not salvage:
             what = f"the file ends without a footer: it was truncated or is still being written; {kept}"
             raise Where(name, number).corrupt(None, what)
@@ -122,7 +123,8 @@ def _cut(damage: CorruptFile, line: bytes, where: Where, contents: _Contents) ->
     """The error of a last line; one without its newline was cut."""
     if line.endswith(b"\n"):
         return damage
-    what = f"the file was truncated in this line; {len(contents.finished)} whole records come before it"
+    whole = counted(len(contents.finished), "whole record comes", "whole records come")
+    what = f"the file was truncated in this line; {whole} before it"
     return where.corrupt("crc32", what)
 
 
@@ -142,7 +144,8 @@ def _take(contents: _Contents, line: bytes, where: Where) -> None:
     elif kind == "footer":
         footer = check_footer(members, where)
         if footer.records != len(contents.finished):
-            what = f"says {footer.records}, but {len(contents.finished)} records come before it"
+            before = counted(len(contents.finished), "record comes", "records come")
+            what = f"says {footer.records}, but {before} before it"
             raise where.corrupt("records", what)
         contents.footer = footer
     else:
@@ -306,9 +309,8 @@ class RunWriter:
             raise self._failed(error) from error
 
     def _failed(self, error: OSError) -> RunFailed:
-        kept = (
-            f"; the {self.records} finished records are kept in it, and --resume goes on from there"
-        )
+        finished = counted(self.records, "finished record is", "finished records are")
+        kept = f"; the {finished} kept in it, and --resume goes on from there"
         return failed(str(self.path), error, kept)
 
 

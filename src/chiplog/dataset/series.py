@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from chiplog.counts import counted
 from chiplog.dataset.operations import OPERATIONS
 
 if TYPE_CHECKING:
@@ -151,7 +152,7 @@ class Dataset:
         of = f" of {sizes[0]} B" if len(sizes) == 1 else several
         patterns = ", ".join(dict.fromkeys(series.pattern for series in self.series))
         samples = sum(series.seconds.size for series in self.series)
-        return f"{samples} samples{of} ({patterns})"
+        return f"{counted(samples, 'sample')}{of} ({patterns})"
 
     @property
     def clock_step_seconds(self) -> float:

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from chiplog.counts import counted
 from chiplog.dataset.series import Dataset
 from chiplog.fitting.result import Curve, Fit, FitError, Segment
 from chiplog.fitting.text import sizes_text
@@ -62,7 +63,7 @@ def few_means(dataset: Dataset) -> tuple[str, ...]:
     if not _is_summary(dataset) or len(alike) > FEWEST_MEANS:
         return ()
     return (
-        f"Only {len(alike)} imported {'mean' if len(alike) == 1 else 'means'}: nothing tells what they scatter by, so "
+        f"Only {counted(len(alike), 'imported mean')}: nothing tells what they scatter by, so "
         "there are no intervals. Import more sizes, or more launches.",
     )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
+from chiplog.counts import counted
 from chiplog.errors import UsageError
 from chiplog.fitting.result import Fit
 
@@ -79,14 +80,10 @@ def beyond_measured(fit: Fit, ranks: int, nodes: int | None = None) -> str | Non
     more_nodes = nodes is not None and fit.hosts is not None and nodes > fit.hosts
     if ranks <= fit.ranks and not more_nodes:
         return None
-    over = _counted(fit.ranks, "rank")
+    over = counted(fit.ranks, "rank")
     if fit.hosts is not None:
-        over += f" on {_counted(fit.hosts, 'host')}"
-    asked = _counted(ranks, "rank") + (
-        f" on {_counted(nodes, 'node')}" if nodes and more_nodes else ""
+        over += f" on {counted(fit.hosts, 'host')}"
+    asked = counted(ranks, "rank") + (
+        f" on {counted(nodes, 'node')}" if nodes and more_nodes else ""
     )
     return f"measured over {over}; {asked} are beyond it"
-
-
-def _counted(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

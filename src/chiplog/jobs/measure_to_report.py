@@ -36,6 +36,8 @@ from chiplog.plan.assessment import ALL_METHODS
 if TYPE_CHECKING:
     from chiplog.report.input import ReportInput, TargetReport
 
+PATTERNS = (*ALL_METHODS, "exchange")
+"""Between two ranks: what the methods need, and how full the duplex is, which most collectives depend on."""
 LAUNCHES, VISITS, LARGE_VISITS = 3, 2, 1
 """Of each target: how far launches differ is a part of the intervals, and takes three of them to tell."""
 BYTES = 10_000_000_000
@@ -196,7 +198,7 @@ def _options(target: str, request: RunRequest, seconds: float) -> PlanOptions:
     """The plan of a target that may be measured for so long, what is measured again around changes included."""
     return PlanOptions(
         transport=transport_of(target),
-        patterns=ALL_METHODS,
+        patterns=PATTERNS,
         sizes=parse_sizes(request.sizes),
         visits=VISITS,
         launches=LAUNCHES,

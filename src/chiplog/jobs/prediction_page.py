@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from chiplog.prediction.convention import TimeConvention
 from chiplog.prediction.over_ranks import Reign, reigns
 from chiplog.prediction.result import LOWER_BOUND, Prediction
 from chiplog.report import format
@@ -44,7 +45,11 @@ def prediction_page(rows: Sequence[Prediction]) -> Document:
     size = format.exact_bytes(first.bytes)
     return Document(
         f"{first.operation}, {size}",
-        line(muted(f"predicted by the fit of {first.model}, up to {rows[-1].ranks} ranks")),
+        line(
+            muted(
+                f"predicted by the fit of {first.model}, up to {rows[-1].ranks} ranks{_how(first)}"
+            )
+        ),
         (
             Section(
                 "winners",
@@ -54,6 +59,13 @@ def prediction_page(rows: Sequence[Prediction]) -> Document:
             Section("time", line("Time over the number of ranks"), (_figure(rows),)),
         ),
     )
+
+
+def _how(row: Prediction) -> str:
+    """What is not as usual: times are corrected by anchors, or of another convention."""
+    corrected = ", corrected by measured operations" if row.correction is not None else ""
+    is_usual = row.convention is TimeConvention.COMMON_START
+    return corrected + ("" if is_usual else f"; times: {row.convention.in_words}")
 
 
 def _rejected(row: Prediction) -> tuple[Paragraph, ...]:

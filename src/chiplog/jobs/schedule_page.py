@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from chiplog.counts import counted
 from chiplog.errors import UsageError
 from chiplog.report import format
 from chiplog.report.document import Column, Document, Picture, Section, Table, line, muted
@@ -25,7 +26,9 @@ def schedule_page(schedule: Schedule, simulation: Simulation, title: str) -> Doc
         )
     makespan = simulation.makespan_ps / PS_PER_SECOND
     subtitle = line(
-        muted(f"{schedule.ranks} ranks, done after {format.value(makespan, 's', digits=6)}")
+        muted(
+            f"{counted(schedule.ranks, 'rank')}, done after {format.value(makespan, 's', digits=6)}"
+        )
     )
     caption = line(
         "Each rank's CPU over time: orange sends, green receives, blue computes. A line is a "

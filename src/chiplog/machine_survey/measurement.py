@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from chiplog.counts import counted
 from chiplog.dataset.series import Dataset
 from chiplog.errors import RankLost, RunFailed, UsageError
 from chiplog.machine_survey.lost import NodeLost
@@ -153,8 +154,9 @@ class _SweepRun:
         ranks = dict.fromkeys(int(number) for number in _RANK.findall(sentence))
         known = [f"rank {rank} is {names[rank]}" for rank in ranks if rank < len(names)]
         reason = sentence + (f" ({', '.join(known)})" if known else "")
+        finished = counted(self.recorder.records, "finished record is", "finished records are")
         loss = (
-            f"{reason}. The {self.recorder.records} finished records are kept in {self.recorder.out}: --resume "
+            f"{reason}. The {finished} kept in {self.recorder.out}: --resume "
             "measures the rest once all nodes are back; without one of them, begin a new file."
         )
         if isinstance(error, RankLost) and error.rank < len(names):

@@ -15,7 +15,8 @@ MOST_NAMES = 4
 def trust_sentence(result: SurveyResult) -> str:
     """Returns what the survey may be used for, and why, in one sentence."""
     if result.latency is None and result.bandwidth is None:
-        return "not usable, because no pair was measured."
+        unfinished = "" if result.complete else ": the survey is not finished"
+        return f"not usable, because no pair was measured{unfinished}."
     doubts = _doubts(result)
     if doubts:
         return f"of limited use: {'; '.join(doubts)}."

@@ -19,11 +19,24 @@ _FRAME = re.compile(r"[-=*_#\s]*")
 _PLACE = re.compile(r"^(\[[^\]\s]+\] )?\w+ \([^()\s]+:\d+\): ")
 
 
+REMEDIES = {
+    "attempt to run as root": "allow it: mpirun --allow-run-as-root, or set OMPI_ALLOW_RUN_AS_ROOT and "
+    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM to 1",
+    "not enough slots": "start fewer ranks, or allow more than there are slots: mpirun --map-by :OVERSUBSCRIBE",
+}
+"""What to do about words of launchers that don't say it shortly themselves."""
+
+
 def first_words(text: str) -> str:
-    """The first sentence that tells what is wrong, else the first that there is; empty where nothing was said."""
+    """The first sentence that tells what is wrong, else the first that there is; empty where nothing was said.
+
+    Where a remedy is known, it follows.
+    """
     sentences = [sentence for sentence in _sentences(text) if any(map(str.isalpha, sentence))]
     telling = [sentence for sentence in sentences if _TELLING.search(sentence)]
-    return _short((telling or sentences or [""])[0])
+    said = _short((telling or sentences or [""])[0])
+    remedy = next((REMEDIES[words] for words in REMEDIES if words in said), None)
+    return f"{said}; {remedy}" if remedy else said
 
 
 def _sentences(text: str) -> Iterator[str]:

@@ -10,6 +10,7 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
+from chiplog.counts import counted
 from chiplog.dataset.series import Dataset
 from chiplog.errors import PrecisionNotMet, RunFailed
 from chiplog.measurement.groups import between_groups, is_distinct, with_notes
@@ -99,16 +100,11 @@ class MeasuredRun:
         missed = ""
         if self.imprecise:
             sizes = {point.message_bytes for point in self.imprecise}
-            missed = f"; {_sizes(len(sizes))} did not reach the asked precision"
+            missed = f"; {counted(len(sizes), 'size')} did not reach the asked precision"
         if self.unreached_sizes:
-            missed += f"; time did not suffice for {_sizes(len(self.unreached_sizes))}, which --resume measures"
-        return (
-            f"{self.records} records in {self.elapsed_seconds:.1f} s, kept in {self.path}{missed}."
-        )
-
-
-def _sizes(count: int) -> str:
-    return "1 size" if count == 1 else f"{count} sizes"
+            unreached = counted(len(self.unreached_sizes), "size")
+            missed += f"; time did not suffice for {unreached}, which --resume measures"
+        return f"{counted(self.records, 'record')} in {self.elapsed_seconds:.1f} s, kept in {self.path}{missed}."
 
 
 def measure(
@@ -152,8 +148,9 @@ def measure(
 
 def _not_met(points: Sequence[Imprecise], wanted: float) -> str:
     worst = max(points, key=lambda point: point.relative_half_width)
+    missed = counted(len(points), "point")
     return (
-        f"--strict: {len(points)} points did not reach the relative half width {wanted:g}; worst is {worst.pattern} "
+        f"--strict: {missed} did not reach the relative half width {wanted:g}; worst is {worst.pattern} "
         f"at {format_bytes(worst.message_bytes)} with {worst.relative_half_width:.2g}: "
         "allow more time with --budget, more --visits, or a wider --precision."
     )

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from chiplog.dataset.series import Series
+from chiplog.messages import note
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -109,7 +110,7 @@ class ProgressBar:
         share = over / max(over + seconds_left, 1e-9)
         left_text = f"{seconds_left:.0f} s left"
         if self._bar is None or self._task is None:
-            print(f"chiplog: {self._title} {what}: {share:.0%} done, {left_text}", file=sys.stderr)
+            note(f"{self._title} {what}: {share:.0%} done, {left_text}")
             return
         self._bar.update(
             self._task, completed=share, description=f"{self._title} {what}", left=left_text

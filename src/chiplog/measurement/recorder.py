@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from chiplog.configuration import as_member
 from chiplog.dataset.run_file import RunWriter, refuse_existing
 from chiplog.dataset.series import Dataset, Series
 from chiplog.errors import UsageError
@@ -128,8 +129,8 @@ class RunRecorder:
 
     def create(self, header: Mapping[str, Any]) -> None:
         """Makes the file, before anything is measured."""
-        self.header = header
-        self._writer = RunWriter.create(self.out, header)
+        self.header = {**header, **as_member()}
+        self._writer = RunWriter.create(self.out, self.header)
 
     def record(self, answer: Callable[[], str]) -> tuple[Series, ...]:
         """Waits for a record's line, writes it, and returns its series."""

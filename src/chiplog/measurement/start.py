@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -16,8 +15,8 @@ from chiplog.measurement.meeting import forwarding, meeting_at
 from chiplog.measurement.mpis import first_mpi
 from chiplog.measurement.probes import BuiltProbe, base_probe, build_probe
 from chiplog.measurement.session import MARGIN_SECONDS, Launch, Session
+from chiplog.messages import note
 from chiplog.plan.plan import PLACEMENTS
-from chiplog.quoting import for_terminal
 
 MPI = "mpi"
 LEAST_TIME_LIMIT = 0.1
@@ -138,7 +137,7 @@ def mpi_probe(mpi: str | None, tell: Callable[[str], None] | None = None) -> Bui
 
 def _tell(sentence: str) -> None:
     if sentence.startswith("building"):
-        print(f"chiplog: {for_terminal(sentence)}", file=sys.stderr)
+        note(sentence)
 
 
 def _words(launcher: str | None) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from decimal import Decimal
 
 from chiplog.errors import UsageError
 from chiplog.outside import LARGEST_INTEGER, as_float
@@ -18,7 +19,8 @@ BYTE_UNITS = {
     "MiB": 2**20,
     "GiB": 2**30,
 }
-_NUMBER = re.compile(r"(?P<number>\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)\s*(?P<unit>[A-Za-z]*)")
+NANOSECONDS = {"": 1, "ns": 1, "us": 10**3, "µs": 10**3, "ms": 10**6, "s": 10**9}
+_NUMBER = re.compile(r"(?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*(?P<unit>[A-Za-zµ]*)")
 
 
 def parse_bytes(text: str, option: str) -> int:
@@ -40,6 +42,24 @@ def parse_bytes(text: str, option: str) -> int:
     if size > LARGEST_INTEGER or size != int(size):
         raise UsageError(f"{option}: '{text[:40]}' is not a whole number of bytes below 2^63.")
     return int(size)
+
+
+def parse_nanoseconds(text: str, option: str) -> str:
+    """The time that `text` names as a decimal number of nanoseconds, without any loss.
+
+    Raises UsageError, naming `option` and what it accepts, for anything else.
+
+    >>> parse_nanoseconds("1.5us", "--L"), parse_nanoseconds("0.0849", "--G")
+    ('1500.0', '0.0849')
+    """
+    match = _NUMBER.fullmatch(text.strip())
+    if match is None or match["unit"] not in NANOSECONDS or as_float(match["number"]) is None:
+        raise UsageError(
+            f"{option}: '{text[:40]}' is not a time; it accepts nanoseconds, or a number with one of ns, us, ms, s, "
+            "e.g. 1.5us."
+        )
+    factor = NANOSECONDS[match["unit"]]
+    return match["number"] if factor == 1 else str(Decimal(match["number"]) * factor)
 
 
 def format_bytes(size: int) -> str:

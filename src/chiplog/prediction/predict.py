@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cache
+from dataclasses import replace
 
 import numpy as np
 
@@ -15,7 +14,7 @@ from chiplog.counts import within
 from chiplog.errors import UsageError
 from chiplog.fitting.predictions.known import Array
 from chiplog.fitting.predictions.regime import curve_of, is_of_logp_family
-from chiplog.fitting.predictions.span import AnswerSpan, Evaluate
+from chiplog.fitting.predictions.span import AnswerSpan
 from chiplog.fitting.regimes.partition import EXCHANGE
 from chiplog.fitting.result import Fit
 from chiplog.fitting.verdict import rejection, require_usable
@@ -23,12 +22,14 @@ from chiplog.models.protocol import Model
 from chiplog.models.registry import load_model, models_by_precedence
 from chiplog.plugins import load_reference
 from chiplog.prediction import to_many
-from chiplog.prediction.loggp import SHAPED_BY_COSTS, LogGPSpeaker
+from chiplog.prediction.anchored import corrected_time, without_exchanges
+from chiplog.prediction.anchors import OPTION, Anchor, anchors_by_algorithm
+from chiplog.prediction.answer import answer, sizes_of
+from chiplog.prediction.convention import TimeConvention
 from chiplog.prediction.model_error import model_error, with_model_error
 from chiplog.prediction.n_way import N_WAY, SAME, BarrierTimes
-from chiplog.prediction.network import Asked, Space, Speaker
+from chiplog.prediction.network import Asked, Speaker
 from chiplog.prediction.result import LOWER_BOUND, Prediction, with_verdicts
-from chiplog.prediction.sent_sizes import is_simulated_quickly
 
 
 def predict(
@@ -42,6 +43,8 @@ def predict(
     model: str | None = None,
     paper_literal: bool = False,
     anyway: bool = False,
+    convention: TimeConvention = TimeConvention.COMMON_START,
+    anchors: Sequence[Anchor] = (),
 ) -> tuple[Prediction, ...]:
     """All algorithms of `operation`, or the one named, fastest first; the lower bound is the last row.
 
@@ -51,8 +54,12 @@ def predict(
     rejected fit, and where a parameter that is needed is not identified.
 
     Of `one-to-many` the peers are all other ranks, or so many of them; `paper_literal` takes LoP's formulas as printed.
+
+    Times are those of `convention`; only of a common start there is a lower bound. With `anchors`, which correct the
+    algorithms that they measured, there are only rows of these; UsageError where there is none.
     """
     if operation == to_many.OPERATION:
+        _refuse_to_many(convention, anchors)
         return to_many.predict_to_many(
             fits,
             task,
@@ -63,15 +70,31 @@ def predict(
             anyway=anyway,
         )
     wanted = [load(operation, algorithm)] if algorithm else list(algorithms(operation).values())
+    measured: Mapping[str, Sequence[Anchor]] = {}
+    if anchors:
+        measured = anchors_by_algorithm(anchors, operation, algorithm, peers)
+        wanted = [load(operation, name) for name in measured]
+        fits = [without_exchanges(fit) for fit in fits]
     within("--per-node", per_node, 1, MOST_RANKS)
     speaker = speaker_for(fits, wanted, task, per_node=per_node, model=model, anyway=anyway)
     asked = _asked(speaker, [a for a in wanted if algorithm or a.accepts(task)], task, peers)
     if not asked:
         raise UsageError(f"--ranks: no algorithm of {operation} accepts {task.ranks}.")
-    rows = [_row(speaker, *question) for question in asked.values()]
+    rows = [_row(speaker, asked[name], convention, measured.get(name, ())) for name in asked]
     rows.sort(key=lambda row: row.seconds)
-    bound = _bound(speaker, operation, wanted[0], task)
-    return (*_judged(speaker, asked, rows), _not_above(bound, rows))
+    if convention is not TimeConvention.COMMON_START:
+        return tuple(_judged_alone(rows))
+    judged = _judged_alone(rows) if measured else _judged(speaker, asked, rows)
+    return (*judged, _not_above(_bound(speaker, operation, wanted[0], task), rows))
+
+
+def _refuse_to_many(convention: TimeConvention, anchors: Sequence[Anchor]) -> None:
+    """UsageError for what one process that sends to others does not have."""
+    if anchors or convention is not TimeConvention.COMMON_START:
+        option = OPTION if anchors else f"--as {convention}"
+        raise UsageError(
+            f"{option}: {to_many.OPERATION} is timed by one rank; leave the option out."
+        )
 
 
 def _asked(
@@ -86,10 +109,14 @@ def _asked(
 
 
 def takes_messages_alone(fits: Sequence[Fit], rows: Sequence[Prediction]) -> bool:
-    """Whether messages of some bytes cross others in one of the rows, and no exchange was measured for the fit."""
+    """Whether messages of some bytes cross others in one of the rows, and no exchange was measured for the fit.
+
+    Anchors say what crossing takes.
+    """
     fit = next(fit for fit in fits if fit.model == rows[0].model)
     if (
         rows[0].bytes <= 1
+        or rows[0].correction is not None
         or curve_of(fit, EXCHANGE)
         or not is_of_logp_family(load_model(fit.model))
     ):
@@ -190,67 +217,34 @@ def _with_peers(speaker: Speaker, algorithm: Algorithm, task: Task, peers: int |
     return replace(task, peers=best)
 
 
-@dataclass(frozen=True)
-class Answer:
-    """An algorithm's time over a set of parameter vectors."""
-
-    evaluate: Evaluate
-    method: str
-    """How it comes about: see `Prediction.method`."""
-    quick: Evaluate
-    """The closed form, made as long as the simulated time is in the middle of the set."""
-
-
-def answer(speaker: Speaker, space: Space, algorithm: Algorithm, task: Task) -> Answer:
-    """The closed form where it is exact, else what the simulator says where that is quick, else a bound.
-
-    A tree that costs shape is that of the middle of the set: it is chosen before anybody knows more.
-    """
-    if isinstance(speaker, LogGPSpeaker) and algorithm.name in SHAPED_BY_COSTS:
-        task = replace(task, costs=speaker.tree_costs(task.message_bytes))
-
-    def closed(fractions: Array, whole: bool) -> Seconds:
-        return space.seconds(algorithm, task, fractions, whole)
-
-    if not isinstance(speaker, LogGPSpeaker) or _is_exact(speaker, algorithm, task):
-        return Answer(closed, "closed-form", closed)
-    if not is_simulated_quickly(task):
-        return Answer(closed, "bound", closed)
-    space.span(closed)  # refuses what nothing bounds, before the simulator takes it
-    # Most answers need no simulator, and come sooner without it.
-    from chiplog.prediction.simulated import ScheduleTimes
-
-    times = ScheduleTimes(algorithm.schedule(task), speaker, used=space.used)
-
-    @cache
-    def in_the_middle() -> float:
-        middle = np.full((1, len(space.symbols)), 0.5)
-        first = float(closed(middle, False)[0, 0])
-        return float(times.evaluate(middle, False)[0, 0]) / first if first > 0 else 1.0
-
-    def quick(fractions: Array, whole: bool) -> Seconds:
-        return np.asarray(closed(fractions, whole) * in_the_middle())
-
-    return Answer(times.evaluate, "simulation", quick)
-
-
-def _is_exact(speaker: LogGPSpeaker, algorithm: Algorithm, task: Task) -> bool:
-    """Whether the closed form is the algorithm's time: its longest path is that under costs of one line."""
-    limit, sizes = speaker.largest_eager_bytes, speaker.sizes(algorithm, task)
-    waits = limit is not None and max(sizes, default=0) > limit
-    is_bent = speaker.follows_measured_times and len(sizes) > 1 and is_simulated_quickly(task)
-    return algorithm.exact(task) and not waits and not is_bent
-
-
-def _row(speaker: Speaker, algorithm: Algorithm, task: Task) -> Prediction:
-    space = speaker.space([(algorithm, task)])
-    times = answer(speaker, space, algorithm, task)
-    error = model_error(speaker.fit, sizes_of(speaker, algorithm, task))
-    span = with_model_error(space.span(times.evaluate), error)
+def _row(
+    speaker: Speaker, asked: Asked, convention: TimeConvention, anchors: Sequence[Anchor]
+) -> Prediction:
+    """The row of an algorithm, corrected by anchors where there are some."""
+    algorithm, task = asked
+    correction = None
+    if anchors:
+        corrected = corrected_time(speaker, asked, anchors, convention)
+        span, method, correction = corrected.span, corrected.method, corrected.correction
+    else:
+        space = speaker.space([asked])
+        times = answer(speaker, space, *asked, convention)
+        error = model_error(speaker.fit, sizes_of(speaker, *asked))
+        span, method = with_model_error(space.span(times.evaluate), error), times.method
     reason = speaker.beyond(algorithm, task)
     row = _prediction(speaker, algorithm.operation, algorithm.name, task, span, reason)
     peers = task.peers if algorithm.takes_peers else None
-    return replace(row, method=times.method, peers=peers)
+    row = replace(row, method=method, peers=peers, convention=convention, correction=correction)
+    return row if convention is TimeConvention.COMMON_START else _with_longest(row, speaker, asked)
+
+
+def _with_longest(row: Prediction, speaker: Speaker, asked: Asked) -> Prediction:
+    """The row of a mean over ranks, with the longest of them: when the last one is done, since all begin at once."""
+    space = speaker.space([asked])
+    middle = np.full((1, len(space.symbols)), 0.5)
+    longest = float(answer(speaker, space, *asked).evaluate(middle, False)[0, 0])
+    uncorrected = row.correction.uncorrected_seconds if row.correction else row.seconds
+    return replace(row, longest_seconds=longest * row.seconds / uncorrected)
 
 
 def _bound(speaker: Speaker, operation: str, algorithm: Algorithm, task: Task) -> Prediction:
@@ -269,13 +263,6 @@ def _not_above(bound: Prediction, rows: Sequence[Prediction]) -> Prediction:
         return bound
     low, high = min(bound.low, fastest.low), min(bound.high, fastest.high)
     return replace(bound, seconds=fastest.seconds, low=low, high=high)
-
-
-def sizes_of(speaker: Speaker, algorithm: Algorithm, task: Task) -> set[int]:
-    """The sizes of an algorithm's messages in bytes; that of the task where the model does not ask for them."""
-    if isinstance(speaker, LogGPSpeaker):
-        return speaker.sizes(algorithm, task)
-    return {task.message_bytes}
 
 
 def _prediction(
@@ -303,6 +290,11 @@ def _prediction(
         verdict="",
         rejected=rejection(speaker.fit),
     )
+
+
+def _judged_alone(rows: Sequence[Prediction]) -> list[Prediction]:
+    """Slower is what takes longer than the fastest by their intervals: nothing is known to be the same for both."""
+    return with_verdicts(rows, [row.low > rows[0].high for row in rows])
 
 
 def _judged(

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any
+
+from chiplog.json_values import plain
+from chiplog.prediction.convention import TimeConvention
+from chiplog.prediction.correction import Correction
 
 SCHEMA = "chiplog.prediction/1"
 LOWER_BOUND = "lower-bound"
@@ -33,6 +37,12 @@ class Prediction:
     """`fastest`, `unclear` where several may be that, `slower`; `bound` of the lower bound."""
     rejected: str | None = None
     """Why the fit's own check rejects it, where it was used all the same; None of a fit that stands."""
+    convention: TimeConvention = TimeConvention.COMMON_START
+    """Which time it is."""
+    longest_seconds: float | None = None
+    """Where the time is a mean over ranks: the longest of them."""
+    correction: Correction | None = None
+    """What anchors made of the model's time."""
 
 
 def with_verdicts(rows: Sequence[Prediction], slower: Sequence[bool]) -> list[Prediction]:
@@ -46,4 +56,10 @@ def with_verdicts(rows: Sequence[Prediction], slower: Sequence[bool]) -> list[Pr
 
 def predictions_to_json(rows: Sequence[Prediction]) -> dict[str, Any]:
     """The object of the schema chiplog.prediction/1."""
-    return {"schema": SCHEMA, "rows": [asdict(row) for row in rows]}
+    return {"schema": SCHEMA, "rows": [_row_to_json(row) for row in rows]}
+
+
+def _row_to_json(row: Prediction) -> dict[str, Any]:
+    """The members by their names; `as` is the convention."""
+    members: dict[str, Any] = plain(row)
+    return {"as" if name == "convention" else name: value for name, value in members.items()}

@@ -14,6 +14,7 @@ import numpy as np
 from chiplog.errors import RunFailed
 from chiplog.fitting.predictions.known import DRAWS, Array
 from chiplog.fitting.quantities.value_intervals import TAILS
+from chiplog.prediction.convention import TimeConvention
 from chiplog.prediction.loggp import LogGPSpeaker, RegimeNetwork
 from chiplog.prediction.network import Space, segment_of
 from chiplog.prediction.sent_sizes import message_counts
@@ -30,12 +31,16 @@ MOST_EVENTS = 100_000
 
 @dataclass(frozen=True)
 class ScheduleTimes:
-    """How long a schedule takes under a fit; `used` are the regimes that fractions are for, by default all it needs."""
+    """How long a schedule takes under a fit; `used` are the regimes that fractions are for, by default all it needs.
+
+    Under the convention `osu` that is the mean over ranks of when each is done.
+    """
 
     schedule: Schedule
     speaker: LogGPSpeaker
     conditions: Conditions = PLAIN
     used: tuple[int, ...] | None = None
+    convention: TimeConvention = TimeConvention.COMMON_START
 
     @cached_property
     def _counts(self) -> dict[int, int]:
@@ -109,14 +114,14 @@ class ScheduleTimes:
         return list(zip(*rows, strict=True))
 
     def evaluate(self, fractions: Array, whole: bool) -> Array:
-        """Makespans in seconds, as `Evaluate`; of a long schedule only the draws at the ends of the interval."""
-        makespans = []
+        """Times in seconds, as `Evaluate`; of a long schedule only the draws at the ends of the interval."""
+        times = []
         for point in fractions:
             vectors = self.parameters(point[np.newaxis], whole=whole)
             if whole and self.is_long:
                 vectors = [vectors[place] for place in (0, *self._ends(point))]
-            makespans.append([self._makespan(vector) for vector in vectors])
-        return np.array(makespans)
+            times.append([self._seconds(vector) for vector in vectors])
+        return np.array(times)
 
     def _ends(self, point: Array) -> tuple[int, int]:
         """The draws in which messages take least and longest, all but the tails of an interval."""
@@ -128,12 +133,14 @@ class ScheduleTimes:
         low, high = (order[min(DRAWS - 1, round(tail * DRAWS))] for tail in TAILS)
         return int(low), int(high)
 
-    def _makespan(self, parameters: LogGOPS) -> float:
-        """In seconds; endless where it is beyond the simulator's clock."""
+    def _seconds(self, parameters: LogGOPS) -> float:
+        """Until the last rank is done, or the mean over ranks; endless where it is beyond the simulator's clock."""
         try:
             simulation = simulate(self._schedule, parameters, conditions=self.conditions)
         except RunFailed as error:
             if "106 days" in str(error):
                 return float("inf")
             raise
+        if self.convention is TimeConvention.OSU:
+            return float(simulation.finish_ps.mean()) / PS_PER_SECOND
         return simulation.makespan_ps / PS_PER_SECOND

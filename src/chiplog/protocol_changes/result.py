@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from chiplog.counts import counted
 from chiplog.json_values import members, plain
 from chiplog.protocol_changes.change import Change, change_to_json
 
@@ -102,7 +103,7 @@ class ChangesResult:
         return tuple(by_size[size] for size in sorted(by_size))
 
     def __repr__(self) -> str:
-        lines = [f"{len(self.consensus)} protocol changes in {len(self.series)} series"]
+        lines = [f"{counted(len(self.consensus), 'protocol change')} in {len(self.series)} series"]
         for change in self.consensus:
             jump = "" if change.relative_jump is None else f", {change.relative_jump:+.0%}"
             between = f"between {change.last_before_bytes} B and {change.first_after_bytes} B"

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
+from chiplog.counts import counted
 from chiplog.fitting.result import Parameter
 from chiplog.protocol_changes.change import Change
 from chiplog.report import format
@@ -59,15 +60,18 @@ def summary_lines(report: ReportInput) -> list[str]:
 
 
 def _warnings(report: ReportInput, room: int) -> list[str]:
-    """As many of the first warnings as `room` lines hold, three at most, none of them cut; the others are counted."""
     noticed = (notice_sentence(notice) for target in report.targets for notice in warnings(target))
-    sentences = list(dict.fromkeys(noticed))
+    return warning_lines(list(dict.fromkeys(noticed)), room)
+
+
+def warning_lines(sentences: Sequence[str], room: int) -> list[str]:
+    """As many of the first warnings as `room` lines hold, three at most, none of them cut; the others are counted."""
+    lines: list[str] = []
     for shown in range(min(MOST_WARNINGS, len(sentences)), -1, -1):
         lines = [line for sentence in sentences[:shown] for line in _wrap(f"! {sentence}")]
         more = len(sentences) - shown
         if more > 0:
-            words = f"{more} more" if shown else f"{more}"
-            lines.append(f"! {words} {'warning' if more == 1 else 'warnings'}: --details")
+            lines.append(f"! {counted(more, 'more warning' if shown else 'warning')}: --details")
         if len(lines) <= room:
             break
     return lines

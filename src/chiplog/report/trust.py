@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from chiplog.comparison.result import ModelRow
+from chiplog.counts import counted
 from chiplog.fitting.result import Fit
 from chiplog.fitting.verdict import cause_text, rejection
 from chiplog.report import format
@@ -78,7 +79,7 @@ def _by_error(target: TargetReport, fit: Fit, row: ModelRow) -> Trust:
 def _error_text(fit: Fit, row: ModelRow, within: str) -> str:
     error = row.error
     basis = "fitted" if row.in_sample else "held-out"
-    points = f"{error.points} {basis} {'point' if error.points == 1 else 'points'}"
+    points = counted(error.points, f"{basis} point")
     worst = format.percent(max(error.max_relative, LEAST_SAID))
     words = f"{model_name(fit.model)} misses {points} by {within} in the median ({worst} at worst)"
     if row.in_sample:

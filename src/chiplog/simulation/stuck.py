@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from chiplog.counts import counted
 from chiplog.schedule.arrays import RECEIVE, Schedule
 
 MOST_NAMED = 8
@@ -30,7 +31,9 @@ def stuck_sentence(
     more = f"; and {len(waiting) - MOST_NAMED} more" if len(waiting) > MOST_NAMED else ""
     ranks = np.unique(schedule.operations["rank"][np.concatenate([unfinished, unreceived])])
     cycle = "" if roots or not unfinished.size else " Their requirements form a cycle."
-    return f"the schedule can't finish: {len(waiting)} operations of {_ranks_text(ranks)} wait: {named}{more}.{cycle}"
+    wait = "waits" if len(waiting) == 1 else "wait"
+    of = f"{counted(len(waiting), 'operation')} of {_ranks_text(ranks)}"
+    return f"the schedule can't finish: {of} {wait}: {named}{more}.{cycle}"
 
 
 def _open_requirements(schedule: Schedule, unfinished: NDArray[np.uint32]) -> dict[int, int]:

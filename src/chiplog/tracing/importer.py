@@ -43,7 +43,7 @@ TRACE_IMPORTERS: Registry[TraceImporter] = Registry(
     "chiplog.tracing.importer:TraceImporter",
     group="chiplog.trace_importers",
     folder="chiplog.tracing.importers",
-    built_in=("chiplog-trace",),
+    built_in=("chiplog-trace", "liballprof", "otf2", "simgrid-ti", "dumpi"),
 )
 
 

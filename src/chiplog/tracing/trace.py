@@ -22,6 +22,8 @@ PERSISTENT = (
     *("Send_init", "Bsend_init", "Ssend_init", "Rsend_init", "Recv_init"),
     *("Psend_init", "Precv_init", "Start", "Startall", STARTALL_START),
 )
+STARTS = ("Start", STARTALL_START)
+"""Rows that start what a persistent request says: they have its peer, tag and bytes."""
 PARTS = (SENDRECV_RECEIVE, STARTALL_START)
 """Rows that are no calls themselves."""
 PARTITIONS = ("Pready", "Pready_range", "Pready_list", "Parrived")
@@ -79,6 +81,8 @@ KIND_OF = {name: index for index, name in enumerate(KINDS)}
 NOBODY, ANYBODY = -1, -2
 """In place of a peer: none, or not known; and a wildcard that nobody resolved."""
 ANY_TAG = -1
+NO_COMMUNICATOR = -1
+"""In place of a collective call's communicator that the trace does not name."""
 
 CALL = np.dtype(
     [

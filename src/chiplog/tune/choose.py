@@ -21,10 +21,11 @@ from chiplog.fitting.predictions.known import Array
 from chiplog.fitting.predictions.span import AnswerSpan, Evaluate
 from chiplog.fitting.result import Fit
 from chiplog.fitting.verdict import rejection
+from chiplog.prediction.answer import answer, sizes_of
 from chiplog.prediction.model_error import model_error, with_model_error
 from chiplog.prediction.n_way import N_WAY, SAME, BarrierTimes, Shape, shape_of
 from chiplog.prediction.network import Space, Speaker
-from chiplog.prediction.predict import answer, sizes_of, speaker_for
+from chiplog.prediction.predict import speaker_for
 from chiplog.tune.choice import CHANGED, DEFAULT, UNCLEAR, Choice, Ranked, Tuning
 
 LEAST_GAIN = 0.01

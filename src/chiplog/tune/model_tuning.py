@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from chiplog.errors import UsageError
 from chiplog.fitting.model_file import read_model
 from chiplog.fitting.origin import of_target
-from chiplog.outside import as_integer
+from chiplog.plan.ranks import parse_ranks
 from chiplog.plan.sizes import parse_sizes
 from chiplog.tune.choice import Tuning
 from chiplog.tune.choose import choose
 from chiplog.tune.writer import WRITERS, TuningFiles
 
-MOST_RANKS = 65536
 DEFAULT_SIZES = "1:1MiB:1"
 
 
@@ -43,7 +40,7 @@ def tune(
     target: str | None = None,
     anyway: bool = False,
 ) -> Written:
-    """What is fastest for `ranks` ("64" or "2:1024") by the model file, as the file `out` for `program`.
+    """What is fastest for `ranks` ("64", "4,8" or "2:1024") by the model file, as the file `out` for `program`.
 
     `target` is which target of a model file that holds several.
 
@@ -66,23 +63,3 @@ def tune(
         anyway=anyway,
     )
     return Written(tuning, chosen.files(tuning, release), writer.proof is not None)
-
-
-def parse_ranks(text: str, *, every: bool) -> Sequence[int]:
-    """The numbers of ranks that `--ranks` names: all of a range, or its ends and the powers of two between them.
-
-    >>> parse_ranks("2:9", every=False)
-    (2, 4, 8, 9)
-    """
-    first, _, last = text.partition(":")
-    low, high = as_integer(first), as_integer(last or first)
-    if low is None or high is None:
-        raise UsageError(f"--ranks: '{text[:40]}' is not understood; it accepts 64 or 2:1024.")
-    if not 2 <= low <= high <= MOST_RANKS:
-        raise UsageError(
-            f"--ranks: '{text[:40]}' is out of range; it accepts 2 to {MOST_RANKS}, ascending."
-        )
-    if every:
-        return tuple(range(low, high + 1))
-    powers = {1 << bit for bit in range(1, MOST_RANKS.bit_length())}
-    return tuple(sorted({low, high} | {power for power in powers if low < power < high}))

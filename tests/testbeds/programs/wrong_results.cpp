@@ -1,5 +1,5 @@
 // A tool to preload: an MPI whose collective operations change the last byte of a result, on one rank, where the data
-// are bytes.
+// are bytes, or more than one int or double: what programs agree on among themselves is a single one.
 #include <dlfcn.h>
 #include <mpi.h>
 
@@ -18,10 +18,18 @@ int ranks_of(MPI_Comm communicator) {
   return ranks;
 }
 
-void spoil(void* result, int bytes, MPI_Datatype type, MPI_Comm communicator, int wrong_rank) {
+int bytes_of(int count, MPI_Datatype type) {
+  if (type == MPI_BYTE) return count;
+  if (count < 2) return 0;
+  if (type == MPI_INT) return count * static_cast<int>(sizeof(int));
+  return type == MPI_DOUBLE ? count * static_cast<int>(sizeof(double)) : 0;
+}
+
+void spoil(void* result, int count, MPI_Datatype type, MPI_Comm communicator, int wrong_rank) {
   int rank = 0;
   PMPI_Comm_rank(communicator, &rank);
-  if (type == MPI_CHAR && rank == wrong_rank) static_cast<char*>(result)[bytes - 1] ^= 1;
+  const int bytes = bytes_of(count, type);
+  if (bytes > 0 && rank == wrong_rank) static_cast<char*>(result)[bytes - 1] ^= 1;
 }
 
 }  // namespace

@@ -16,6 +16,7 @@ struct Message {
   bool under_way = false;              // in a node's NIC, which does not know yet how long it takes
   std::optional<Picoseconds> drained;  // when a node's NIC was done with it
   bool synchronises = false;
+  double duplex = 1.0;  // how many times as long its bytes take as those of a message that meets no other
   bool has_payload = false;
   std::vector<std::byte> payload;
   std::byte* target = nullptr;  // of a write: where its payload goes

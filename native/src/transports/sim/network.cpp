@@ -25,7 +25,7 @@ Network::Queue& Network::of(std::vector<Queue>& queues, Rank from, Rank to) {
   return queues[static_cast<std::size_t>(from) * processes_.size() + static_cast<std::size_t>(to)];
 }
 
-Network::Times Network::times(std::size_t bytes, Rank rank, Rank peer) {
+Network::Times Network::times(std::size_t bytes, Rank rank, Rank peer, double duplex) {
   const Protocol& protocol = parameters_.protocol(bytes);
   const double further_bytes = static_cast<double>(std::max<std::size_t>(bytes, 1) - 1);
   const double factor = states_ ? states_->factor(process(rank).cpu) : 1.0;
@@ -37,7 +37,7 @@ Network::Times Network::times(std::size_t bytes, Rank rank, Rank peer) {
           .o_s = of_cpu(protocol.o_s_ns),
           .o_r = of_cpu(protocol.o_r_ns),
           .g = of_link(protocol.g_ns),
-          .wire = of_link(further_bytes * protocol.G_ns),
+          .wire = of_link(further_bytes * duplex * protocol.G_ns),
           .send = of_cpu(protocol.o_s_ns + further_bytes * protocol.O_s_ns),
           .receive = of_cpu(protocol.o_r_ns + further_bytes * protocol.O_r_ns)};
 }
@@ -54,14 +54,12 @@ Picoseconds Network::start_up(const Burst& burst) const {
   return total(burst.sends.size() + 1) - total(burst.sends.size());
 }
 
-Message& Network::post(Queue& queue, Rank from, Rank to, std::size_t bytes, bool synchronises) {
+Message& Network::post(Queue& queue, Rank from, Rank to, Message posted) {
   Process& sender = process(from);
-  const Times time = times(bytes, from, to);
-  Message& message = queue.emplace_back();
-  message.bytes = bytes;
+  Message& message = queue.emplace_back(std::move(posted));
+  const Times time = times(message.bytes, from, to, message.duplex);
   message.posted = sender.cpu;
-  message.synchronises = synchronises;
-  const bool asks_first = synchronises && parameters_.handshake == Handshake::sync;
+  const bool asks_first = message.synchronises && parameters_.handshake == Handshake::sync;
   sender.cpu += asks_first ? time.o_s : time.send;
   if (parameters_.counts_sends_in_a_row() || sender.burst.is_list) {
     if (sender.burst.sends.empty()) sender.burst.begin = message.posted;
@@ -77,8 +75,10 @@ Message& Network::post(Queue& queue, Rank from, Rank to, std::size_t bytes, bool
   return message;
 }
 
-void Network::post_send(Rank from, Rank to, const std::byte* payload, std::size_t bytes) {
-  Message& message = post(of(messages_, from, to), from, to, bytes, parameters_.waits_for_receive(bytes));
+void Network::post_message(Rank from, Rank to, const std::byte* payload, std::size_t bytes, double duplex) {
+  const bool synchronises = parameters_.waits_for_receive(bytes);
+  Message& message =
+      post(of(messages_, from, to), from, to, {.bytes = bytes, .synchronises = synchronises, .duplex = duplex});
   if (payload == nullptr) return;
   message.payload.assign(payload, payload + bytes);
   message.has_payload = true;
@@ -86,7 +86,7 @@ void Network::post_send(Rank from, Rank to, const std::byte* payload, std::size_
 
 void Network::post_write(Rank from, Rank to, const std::byte* payload, std::size_t bytes, std::size_t carried,
                          std::byte* target) {
-  Message& message = post(of(writes_, from, to), from, to, bytes, false);
+  Message& message = post(of(writes_, from, to), from, to, {.bytes = bytes});
   message.payload.assign(payload + bytes - carried, payload + bytes);
   message.target = target + bytes - carried;
 }
@@ -200,7 +200,7 @@ Message Network::take(Queue& queue, Rank rank, Rank source) {
 std::size_t Network::recv(Rank rank, Rank source, std::byte* payload, std::size_t capacity_bytes) {
   Process& receiver = process(rank);
   Message message = take(of(messages_, source, rank), rank, source);
-  const Times time = times(message.bytes, rank, source);
+  const Times time = times(message.bytes, rank, source, message.duplex);
   if (message.synchronises) match(message, process(source), receiver, time);
   receiver.cpu = received(message, receiver.cpu, time);
   if (message.bytes > capacity_bytes) {

@@ -35,6 +35,9 @@ namespace chiplog::sim {
 // never waits for its receive (with immediate data its arrival costs o_r). A read or an atomic operation is a request
 // of 1 byte and an answer of s bytes that the other process' NIC injects: o_s + 2L + (s-1)G.
 //
+// Duplex: of two messages that meet, each of which one rank sends while it receives the other, a byte takes G times a
+// factor: 1 where a NIC has an engine for each direction, 2 where it has one for both.
+//
 // States: what a CPU or NIC begins while the machine is in its slow state takes longer by the state's factor; what a
 // process computes does not.
 //
@@ -49,7 +52,13 @@ class Network {
   [[nodiscard]] const Parameters& parameters() const { return parameters_; }
 
   // `payload` may be null: then the message has no contents.
-  void post_send(Rank from, Rank to, const std::byte* payload, std::size_t bytes);
+  void post_send(Rank from, Rank to, const std::byte* payload, std::size_t bytes) {
+    post_message(from, to, payload, bytes, 1.0);
+  }
+  // A message that meets another of `to`.
+  void post_exchange(Rank from, Rank to, const std::byte* payload, std::size_t bytes) {
+    post_message(from, to, payload, bytes, parameters_.duplex);
+  }
   // What `rank` posts between these is one list. Only posts may stand between them.
   void begin_list(Rank rank);
   void end_list(Rank rank);
@@ -118,11 +127,12 @@ class Network {
   [[nodiscard]] std::size_t node_of(Rank rank) const { return rank < parameters_.ranks / 2 ? 0 : 1; }
   using Queue = std::deque<Message>;
   [[nodiscard]] Queue& of(std::vector<Queue>& queues, Rank from, Rank to);
-  Message& post(Queue& queue, Rank from, Rank to, std::size_t bytes, bool synchronises);
+  void post_message(Rank from, Rank to, const std::byte* payload, std::size_t bytes, double duplex);
+  Message& post(Queue& queue, Rank from, Rank to, Message posted);
   [[nodiscard]] Message take(Queue& queue, Rank rank, Rank source);
   // The parameters where and when `process` is.
   // What a message to or from `peer` costs `rank` now.
-  [[nodiscard]] Times times(std::size_t bytes, Rank rank, Rank peer);
+  [[nodiscard]] Times times(std::size_t bytes, Rank rank, Rank peer, double duplex = 1.0);
 
   // What the next send in the open burst costs beyond o_s.
   [[nodiscard]] Picoseconds start_up(const Burst& burst) const;

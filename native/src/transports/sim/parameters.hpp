@@ -65,6 +65,8 @@ struct Parameters {
   std::optional<NodeLimit> node;  // under max-rate
   Disturbances disturbances;
   std::vector<Slow> slow;
+  double duplex =
+      1.0;  // how many times as long a byte takes while its process receives another; 2: one engine for both
   std::uint64_t seed = 0;
   int ranks = 2;
 

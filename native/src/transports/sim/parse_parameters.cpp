@@ -49,6 +49,7 @@ void refuse_combinations(const Options& options) {
                  "handshake", "change", "slope"});
   refuse_beside(options, "states", {"lop", "o_max", "R_C", "R_Cb"});
   refuse_beside(options, "slow", {"lop", "f", "o_max", "R_C", "R_Cb", "S", "handshake"});
+  refuse_beside(options, "duplex", {"lop", "f", "o_max", "R_C", "R_Cb"});
   refuse_without(options, "noise-kind", "noise");
   refuse_without(options, "lop", "lop-overhead");
   refuse_without(options, "lop-overhead", "lop");
@@ -113,6 +114,9 @@ Parameters parse_parameters(Options& options, std::uint64_t default_seed, int de
   parameters.handshake = options.choice("handshake", "0", {"0", "sync"}) == "0" ? Handshake::none : Handshake::sync;
   parameters.disturbances = parse_disturbances(options);
   parameters.slow = parse_slow(options, parameters.ranks);
+  constexpr double two_engines = 1.0;
+  constexpr double one_engine = 2.0;
+  parameters.duplex = options.number("duplex", two_engines, two_engines, one_engine);
   constexpr std::int64_t largest_seed = std::int64_t{1} << 53;
   parameters.seed =
       static_cast<std::uint64_t>(options.integer("seed", static_cast<std::int64_t>(default_seed), 0, largest_seed));

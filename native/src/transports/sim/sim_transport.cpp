@@ -56,7 +56,9 @@ constinit const TransportEntry sim_transport{
         "L=,o=,o_s=,o_r=,g=,G=,O=,O_s=,O_r=DURATION,S=SIZE,handshake=0|sync,f=N,o_min=,o_max=DURATION,R_C=,R_Cb=,R_Ci=,"
         "R_N=RATE,"
         "start-up=added|hidden,lop=key=value:...,lop-overhead=key=value:...,noise=X,noise-kind=log-normal|skewed,"
-        "outliers=SHARE,drift=CORRELATION:DEVIATION,states=FACTOR:SHARE:LENGTH,slow=FACTOR:RANK[-RANK],seed=N,ranks=N,"
+        "outliers=SHARE,drift=CORRELATION:DEVIATION,states=FACTOR:SHARE:LENGTH,slow=FACTOR:RANK[-RANK],duplex=FACTOR,"
+        "seed=N,"
+        "ranks=N,"
         "change=SIZE:key=value:...,slope=SIZE:key=value:...",
     .capabilities = sim::SimTransport::declared_capabilities,
     .ranks = OneProcessForAll{.run_ranks = sim::run_ranks},

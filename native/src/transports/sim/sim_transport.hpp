@@ -33,7 +33,8 @@ class SimTransport {
   using Window = SimWindow;
   using Transfer = chiplog::Transfer<Buffer, Window>;
   using WordTransfer = chiplog::WordTransfer<Buffer, Window>;
-  using Abilities = AbilityList<ability::Settles, ability::CarriesPayloads, ability::SimulatesHosts>;
+  using Abilities =
+      AbilityList<ability::Settles, ability::CarriesPayloads, ability::SimulatesHosts, ability::Exchanges>;
   static constexpr std::string_view name = "sim";
   static constexpr std::size_t max_posted_sends = 1'000'000;
   static constexpr std::size_t max_posted_operations = 1'000'000;
@@ -70,6 +71,13 @@ class SimTransport {
   }
   std::size_t recv(Rank peer, Buffer& buffer, std::size_t capacity_bytes) {
     return network_.recv(rank_, peer, buffer.data(), capacity_bytes);
+  }
+
+  std::size_t exchange(Rank peer, Buffer& out, std::size_t bytes, Buffer& in, std::size_t capacity_bytes) {
+    network_.post_exchange(rank_, peer, carries_payloads_ ? out.data() : nullptr, bytes);
+    const std::size_t received = recv(peer, in, capacity_bytes);
+    wait_sends();
+    return received;
   }
 
   // Real memory changes in the order in which the processes' code runs, which for reads and atomic operations is not

@@ -14,6 +14,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from chiplog.counts import counted
 from chiplog.fitting.estimates.job import SegmentEstimates
 from chiplog.fitting.estimates.parameters import Estimate, Estimates, identified, is_fixed
 from chiplog.fitting.quantities.by_method import MethodQuantities
@@ -74,9 +75,8 @@ def no_freedom(quantity: Quantity) -> str | None:
     if not quantity.value.size or freedom is None or freedom > 0:
         return None
     sizes, samples = np.unique(quantity.message_bytes).size, int(quantity.samples.sum())
-    counted = "1 sample" if samples == 1 else f"{samples} samples"
-    of = "1 size" if sizes == 1 else f"{sizes} sizes"
-    return f"{counted} of {of} tell no scatter; measure more sizes, or more often."
+    of = f"{counted(samples, 'sample')} of {counted(sizes, 'size')}"
+    return f"{of} tell no scatter; measure more sizes, or more often."
 
 
 def wider_than_normal(quantity: Quantity) -> float:
@@ -106,8 +106,7 @@ def few_samples(quantity: Quantity) -> str | None:
     count = int(quantity.samples[0])
     if count >= FEWEST_SAMPLES:
         return None
-    counted = "1 sample" if count == 1 else f"{count} samples"
-    return f"{counted} of {int(quantity.message_bytes[0])} B; {FEWEST_SAMPLES} are needed."
+    return f"{counted(count, 'sample')} of {int(quantity.message_bytes[0])} B; {FEWEST_SAMPLES} are needed."
 
 
 def without_interval(estimate: Estimate, why: str) -> Estimate:

@@ -17,6 +17,7 @@ from functools import partial
 import numpy as np
 from scipy.special import ndtri  # scipy.stats takes a second to load
 
+from chiplog.counts import counted
 from chiplog.errors import UsageError
 from chiplog.fitting.estimates.parameters import Estimate, Estimates, identified, unidentified
 from chiplog.fitting.pairs.bounds import BoundedTimes, fitted_times, saturation_bounds
@@ -246,7 +247,7 @@ def _process_rate(value: Solution, draws: Draws, table: PairTable) -> str:
         sizes = sizes_text(int(table.sizes[0]), int(table.sizes[-1]))
         return f"the times of {sizes} do not grow with the size beyond doubt{_at_least(draws[symbol])}."
     fewest = int(table.pairs.min())
-    pairs = "1 pair reaches" if fewest == 1 else f"{fewest} pairs reach"
+    pairs = counted(fewest, "pair reaches", "pairs reach")
     return f"already {pairs} the node's rate, or nearly{_at_least(draws[symbol])}."
 
 

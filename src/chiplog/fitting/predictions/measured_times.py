@@ -5,7 +5,8 @@ measured sizes with no protocol change between them, the straight line from one 
 the model decides, carried on from the nearest one: its line times what that size was off by.
 
 Where a rank sends one message and receives another at once, a message takes what an exchange of that size took; beyond
-the measured exchanges, as many times a message alone as in the nearest one. Its bytes keep the NIC as much longer.
+the measured exchanges, as many times a message alone as in the nearest one. By as much longer its bytes keep the NIC,
+at most twice as long: one engine for both directions.
 
 What was not measured keeps its place in the set of parameter vectors, but must not contradict what was: whichever of
 the CPUs and the NIC bounds a train in a vector takes the measured step. Where no trains were measured, all parts of a
@@ -115,9 +116,9 @@ class MeasuredTimes:
         """
         way = alone["L_half"]
         exchange = self._exchange_at(message_bytes, way, rows)
-        longer = np.maximum(_ratio(exchange, way), 1.0)
         further = float(max(message_bytes, 1) - 1)
-        wire = further * alone["G"] * longer
+        wire = further * alone["G"]
+        wire = wire + np.clip(exchange - way, 0.0, wire)
         both = {**alone, "L_half": exchange, "G": wire / max(further, 1.0)}
         if is_one:
             nic = np.minimum(alone["g"] + wire, exchange)

@@ -14,7 +14,6 @@ import numpy as np
 from chiplog.errors import CorruptFile, UsageError
 from chiplog.json_values import members
 from chiplog.machine_survey.findings import OF_NODE, figure_text
-from chiplog.machine_survey.machine_verdict import verdict_of_run
 from chiplog.outside import parse_time
 
 if TYPE_CHECKING:
@@ -83,17 +82,17 @@ class SurveyVerdict:
         }
 
 
-def verdict_by_node(dataset: Dataset) -> SurveyVerdict:
-    """Judges each node of a survey's run file.
-
-    UsageError where it is no survey; CorruptFile where its time can't be read.
-    """
+def require_survey(dataset: Dataset) -> None:
+    """UsageError where a run file is not that of a survey."""
     plan = dataset.header.get("plan")
     if not isinstance(plan, dict) or plan.get("kind") != "survey":
         raise UsageError(f"{dataset.source} is not a survey: name what `chiplog survey -o` wrote.")
+
+
+def verdict_by_node(dataset: Dataset, verdict: MachineVerdict) -> SurveyVerdict:
+    """Returns what a survey's verdict says of each node; CorruptFile where the survey's time can't be read."""
     created = str(dataset.header.get("created"))
     time = parse_time(created, f"{dataset.source}, line 1, created", CorruptFile)
-    verdict = verdict_of_run(dataset)
     fits = list(verdict.fits.values())
     names = fits[0].values.nodes if fits else ()
     return SurveyVerdict(

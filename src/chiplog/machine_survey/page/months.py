@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from chiplog.counts import counted
 from chiplog.machine_survey.findings import OF_NODE
 from chiplog.machine_survey.page.input import Months, NodeLines, SurveyPage
 from chiplog.report.document import Block, Column, Figure, Paragraph, Section, Table, bad, line
@@ -52,7 +53,7 @@ def _table(months: Months) -> Table:
     )
     more = len(months.rows) - MOST_ROWS
     notes = (line(f"{more} more: chiplog history {months.folder} --details"),) if more > 0 else ()
-    runs = f"{len(months.times)} run" + ("" if len(months.times) == 1 else "s")
+    runs = counted(len(months.times), "run")
     return Table(
         line(f"{runs} in {months.folder}; each node against its own past."), columns, rows, notes
     )

@@ -7,6 +7,7 @@ import shlex
 from dataclasses import replace
 from pathlib import Path
 
+from chiplog.counts import counted
 from chiplog.dataset.run_file import read_run
 from chiplog.input_file import open_input
 from chiplog.machine_survey.job import run_file_of
@@ -69,17 +70,21 @@ def survey_page(page: SurveyPage) -> Document:
 def _subtitle(page: SurveyPage) -> Inline:
     result = page.result
     pairs = f"{format.count(result.pairs)} of {format.count(result.pairs_in_all)} pairs"
-    return line(muted(f"{len(result.nodes)} nodes, {pairs}, {moment(page.created)}"))
+    return line(muted(f"{counted(len(result.nodes), 'node')}, {pairs}, {moment(page.created)}"))
 
 
 def _measured(page: SurveyPage) -> Section:
     result, verdict = page.result, page.result.verdict
     facts = [
         Fact(line("Target"), line(code(result.target))),
-        Fact(line("Rounds"), line(f"{result.rounds}, each pair {verdict.visits} times at most")),
+        Fact(
+            line("Rounds"),
+            line(f"{result.rounds}, each pair {counted(verdict.visits, 'time')} at most"),
+        ),
     ]
     if result.at_once is not None:
-        share = f"{100 * result.at_once.ratio:.0f} % of the bandwidth alone, median of {result.at_once.pairs} pairs"
+        pairs = counted(result.at_once.pairs, "pair")
+        share = f"{100 * result.at_once.ratio:.0f} % of the bandwidth alone, median of {pairs}"
         limit = "; CPUs or shared links were the limit, so a slow link may not show"
         facts.append(Fact(line("At once"), line(share + (limit if result.at_once.limits else ""))))
     if result.uplinks is not None:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from chiplog.counts import counted
 from chiplog.machine_survey.findings import who
 from chiplog.machine_survey.page.input import SurveyPage, change_of
 from chiplog.machine_survey.plan import COPY, OTHERS, WORK
@@ -59,18 +60,17 @@ def suspects_section(page: SurveyPage) -> Section:
 
 def _answer(page: SurveyPage) -> Inline:
     result, verdict = page.result, page.result.verdict
-    lost = f" {len(result.lost)} nodes were lost." if result.lost else ""
-    missing = "" if result.complete else " The survey is not finished."
+    lost = f" {counted(len(result.lost), 'node was', 'nodes were')} lost." if result.lost else ""
     if verdict.accused:
         names = [who(finding) for finding in verdict.accused]
         shown = list(dict.fromkeys(names))
         more = len(shown) - MOST_NODES_NAMED
         text = ", ".join(shown[:MOST_NODES_NAMED]) + (f" and {more} more" if more > 0 else "")
-        return line(bad(text), " slow beyond doubt.", lost, missing)
+        return line(bad(text), " slow beyond doubt.", lost)
     if verdict.visits < 2:
         needed = f"nothing was measured again (with {SETTINGS.least_ranks} nodes and more, without --once)"
-        return line(strong("Nobody is judged"), f": {needed}.", lost, missing)
-    return line(strong("Nobody is slow beyond doubt."), lost, missing)
+        return line(strong("Nobody is judged"), f": {needed}.", lost)
+    return line(strong("Nobody is slow beyond doubt."), lost)
 
 
 def _table(verdict: MachineVerdict, findings: tuple[Finding, ...]) -> Table:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+from chiplog.counts import counted
 from chiplog.report import format
 from chiplog.report.document import (
     Fact,
@@ -192,14 +193,10 @@ def _plan(target: TargetReport) -> Inline:
     seconds = sum(s.elapsed_seconds for s in series)
     warm = sum(len(s.warmup_seconds) for s in series)
     return line(
-        f"{len(launches)} {_plural('launch', launches, 'es')}, {len(visits)} {_plural('visit', visits)}, "
-        f"{len(records)} {_plural('record', records)}, {format.count(samples)} samples (and {format.count(warm)} of "
+        f"{counted(len(launches), 'launch', 'launches')}, {counted(len(visits), 'visit')}, "
+        f"{counted(len(records), 'record')}, {format.count(samples)} samples (and {format.count(warm)} of "
         f"warm-up, kept, not used), {format.duration(seconds)} of measuring"
     )
-
-
-def _plural(word: str, things: set[int] | set[tuple[int, int]], ending: str = "s") -> str:
-    return word if len(things) == 1 else word + ending
 
 
 def _files(target: TargetReport) -> Inline:

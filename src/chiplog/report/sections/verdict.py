@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from chiplog.comparison.best import is_surely_closer, ranked
 from chiplog.comparison.result import ModelRow
+from chiplog.counts import counted
 from chiplog.dataset.disturbance import oversubscription
 from chiplog.fitting.result import Fit
 from chiplog.fitting.verdict import FAIR_MEDIAN, quality_of
@@ -82,7 +83,7 @@ def _prediction(target: TargetReport, fit: Fit) -> Inline:
         )
     median = format.percent(max(error.median_relative, LEAST_SAID))
     mean, worst = format.percent(error.mean_relative), format.percent(error.max_relative)
-    points = "1 point" if error.points == 1 else f"{error.points} points"
+    points = counted(error.points, "point")
     basis = (
         f"the {points} that it was fitted to, in-sample"
         if row.in_sample

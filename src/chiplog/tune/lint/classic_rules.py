@@ -7,12 +7,17 @@ number is missing or out of range (coll_tuned_dynamic_file.c of Open MPI 4.1, 5.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import dataclass, field
+from itertools import takewhile
 
+from chiplog.counts import counted
 from chiplog.tune.formats.openmpi_rules import OPERATIONS
 from chiplog.tune.lint.rule import FileIgnored, Rule, quoted, wrong
 
 MOST_INT = 2**31 - 1
+RULE_NUMBERS = (4, 5)
+"""How many numbers a rule has."""
 _HEADER = re.compile(r"rule-file-version-(\d{1,9})")
 _WORD = re.compile(
     r"(?P<space>\s+)|(?P<comment>#[^\n]*)|(?P<number>[+-]?(?:0[xX][0-9a-fA-F]+|0[0-7]*|[1-9][0-9]*))|(?P<other>\S)"
@@ -81,6 +86,7 @@ class _ClassicReader:
         self.version = int(header[1]) if header else 1
         self.numbers = self._numbers(header.end() if header else 0)
         self.at = 0
+        self.has_wrong_count = False
 
     def _numbers(self, start: int) -> list[Number]:
         numbers, word, line = [], "", 1 + self.text.count("\n", 0, start)
@@ -131,6 +137,23 @@ class _ClassicReader:
             )
         return number
 
+    def note_wrong_count(self, announced: Number) -> None:
+        """Says so where rules stand on lines of their own, and there are more or fewer of them than `announced`."""
+        of_lines = Counter(number.line for number in self.numbers)
+        lines = [line for line in sorted(of_lines) if line > announced.line]
+        rules = sum(1 for _ in takewhile(lambda line: of_lines[line] in RULE_NUMBERS, lines))
+        is_last = not any(
+            number.line == announced.line and number.start > announced.start
+            for number in self.numbers
+        )
+        if is_last and rules and rules != announced.value and not self.has_wrong_count:
+            self.has_wrong_count = True  # what follows is read at the wrong places
+            what = f"{counted(announced.value, 'message size')} announced here"
+            reason = (
+                f"{counted(rules, 'line')} of rules follow: all that comes after is read wrongly"
+            )
+            self.stray.append(wrong(announced.line, what, reason))
+
     @property
     def has_fifth(self) -> bool:
         """Does a further number of this rule stand on the same line? Read where the header says version 2 or more."""
@@ -162,6 +185,7 @@ def _read(reader: _ClassicReader, operations: list[OperationRules]) -> None:
                 reader.next("the communicator size"), reader.count("the number of message sizes", 4)
             )
             operation.entries.append(entry)
+            reader.note_wrong_count(entry.announced)
             for _ in range(entry.announced.value):
                 entry.rules.append(_size_rule(reader, first=not entry.rules))
     if reader.at < len(reader.numbers):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from pathlib import Path
 
 from chiplog.tune.lint.openmpi_release import OpenMpiRelease
 from chiplog.tune.lint.rule import Rule, quoted, shown
@@ -11,6 +12,8 @@ from chiplog.tune.lint.settings_lint import Setting, read_settings
 
 PREFIX = "OMPI_MCA_"
 SWITCH = "coll_tuned_use_dynamic_rules"
+RULES_FILE = "_rules_filename"
+"""How the names of parameters end whose values are files of rules."""
 _LINE = re.compile(
     r"^mca:[^:]*:[^:]*:param:([^:]+):(value|source|type|enumerator:value:[^:]*):(.*)$", re.MULTILINE
 )
@@ -76,6 +79,10 @@ def _rule(
         return setting.not_taken(f"{release} takes it from elsewhere: {source}")
     if _CHOICE.fullmatch(name) and not switched:
         return setting.not_taken(f"it holds only with {SWITCH}=1, which is not set")
+    if name.endswith(RULES_FILE) and not Path(setting.value).is_file():
+        return setting.not_taken(
+            f"there is no file {quoted(setting.value)}: its rules are not read"
+        )
     return setting.proved()
 
 

@@ -9,6 +9,7 @@ from itertools import groupby, pairwise
 
 import numpy as np
 
+from chiplog.measurement.datatypes import BYTE, DATATYPE_BYTES
 from chiplog.tune.measured.candidate import DEFAULT_NAME, Candidate
 from chiplog.tune.measured.launch import CandidateSamples, Cell
 from chiplog.tune.measured.statistics import log_ratio
@@ -223,8 +224,11 @@ def keep_promising(states: Sequence[CellState], later: Iterable[Cell]) -> None:
             state.drop(seen - promising)
 
 
-def sizes_between(states: Sequence[CellState]) -> list[tuple[int, list[Candidate]]]:
-    """Sizes in the middle of neighbours without a common winner, with the candidates that are left at either."""
+def sizes_between(states: Sequence[CellState], step: int = 1) -> list[tuple[int, list[Candidate]]]:
+    """Sizes in the middle of neighbours without a common winner, with the candidates that are left at either.
+
+    They are multiples of `step` bytes.
+    """
     ordered = sorted(states, key=lambda state: state.cell.message_bytes)
     between = []
     for low, high in pairwise(ordered):
@@ -235,7 +239,9 @@ def sizes_between(states: Sequence[CellState]) -> list[tuple[int, list[Candidate
         either: Mapping[str, Candidate] = {
             candidate.name: candidate for candidate in (*low.left, *high.left)
         }
-        between.append((middle(first, last), list(either.values())))
+        size = middle(first, last) // step * step
+        if size > first:
+            between.append((size, list(either.values())))
     return between
 
 
@@ -246,18 +252,29 @@ def middle(first: int, last: int) -> int:
     return power if first < power < last else round(mean)
 
 
-def held_out_sizes(run: Run, random: np.random.Generator) -> list[int]:
+def held_out_sizes(
+    run: Run, random: np.random.Generator, datatypes: Sequence[str] = (BYTE,)
+) -> list[int]:
     """One size in each factor of two of a range, between two neighbours, drawn evenly on a logarithmic scale.
 
-    Of neighbours that are farther apart each two have one between them.
+    Of neighbours that are farther apart each two have one between them. It is a whole number of as large a datatype as
+    fits between them.
     """
     sizes = [state.cell.message_bytes for state in run.states]
     held_out = []
     since = sizes[0]
     for first, last in pairwise(sizes):
-        if last < CLOSE * since or last - first < 2:
+        steps = [DATATYPE_BYTES[name] for name in datatypes if _has_between(first, last, name)]
+        if last < CLOSE * since or not steps:
             continue
-        since = last
+        since, step = last, max(steps)
         drawn = math.exp(random.uniform(math.log(max(first, 1)), math.log(last)))
-        held_out.append(min(max(round(drawn), first + 1), last - 1))
+        least, most = first // step + 1, (last - 1) // step
+        held_out.append(step * min(max(round(drawn / step), least), most))
     return held_out
+
+
+def _has_between(first: int, last: int, datatype: str) -> bool:
+    """Whether a whole number of the datatype lies between the two sizes."""
+    step = DATATYPE_BYTES[datatype]
+    return (last - 1) // step > first // step

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -31,6 +31,8 @@ class SizeVerdict:
     is_held_out: bool
     is_changed: bool
     """Whether the file leaves the default here."""
+    by_datatype: Mapping[str, CandidateRatio] = field(default_factory=dict)
+    """The ratio of each datatype; `ratio` is the least sure of them."""
 
     @property
     def gain(self) -> float:
@@ -40,19 +42,28 @@ class SizeVerdict:
 
 def verdicts(raced: Raced, risk: float = RISK) -> list[SizeVerdict]:
     """One a size, ascending by ranks, then by size; held-out ones among them."""
-    points = list(raced.confirmed)
-    statements = len(points) * len(LOOKS)
-    ratios = {p: ratio_over_launches(raced.confirmed[p], statements, risk) for p in points}
-    passed = [p for p in points if _passes(p, ratios[p], raced)]
+    statements = len(raced.confirmed) * len(LOOKS)
+    ratios = {
+        point: ratio_over_launches(logs, statements, risk)
+        for point, logs in raced.confirmed.items()
+    }
+    by_size: dict[tuple[int, int], list[SizeToConfirm]] = {}
+    for point in ratios:
+        by_size.setdefault(point.size, []).append(point)
+    points = [of_size[0] for of_size in by_size.values()]
+    passed = [
+        p for p in points if all(_passes(other, ratios[other], raced) for other in by_size[p.size])
+    ]
     changed = set(_in_ranges(points, passed))
     judged = [
         SizeVerdict(
             p.cell,
             p.candidate,
-            ratios[p],
+            max((ratios[other] for other in by_size[p.size]), key=lambda ratio: ratio.high),
             _default_seconds(raced, p.cell),
             p.is_held_out,
             p in changed,
+            {other.cell.datatype: ratios[other] for other in by_size[p.size]},
         )
         for p in points
     ]

@@ -9,6 +9,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from chiplog.measurement.datatypes import BYTE
 from chiplog.tune.measured.candidate import Candidate
 
 Key = tuple[int, str]
@@ -17,11 +18,12 @@ Key = tuple[int, str]
 
 @dataclass(frozen=True)
 class Cell:
-    """One operation at one number of ranks and one size."""
+    """One operation at one number of ranks, one size and of one datatype."""
 
     operation: str
     ranks: int
     message_bytes: int
+    datatype: str = BYTE
 
 
 @dataclass(frozen=True)

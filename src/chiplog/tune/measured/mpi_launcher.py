@@ -157,5 +157,6 @@ def arguments_of(entries: Sequence[RaceEntry], effort: Effort, seed: int) -> lis
     for entry in entries:
         names = ",".join(candidate.name for candidate in entry.candidates)
         cell = entry.cell
-        words += ["--cell", f"{cell.operation}:{cell.ranks}:{cell.message_bytes}:{names}"]
+        place = f"{cell.operation}:{cell.ranks}:{cell.message_bytes}:{cell.datatype}"
+        words += ["--cell", f"{place}:{names}"]
     return words

@@ -5,7 +5,7 @@
    size where nobody seems faster than the default is settled. Sizes between two with different winners are added.
 2. *Choice.* Neighbouring sizes get the same candidate where it is about as fast as the best: a range of sizes.
 3. *Confirmation* on fresh launches: each size of a range, and between each two a held-out one, which no
-   launch had before.
+   launch had before; of each datatype that programs may use.
 
 Only confirmation decides, so whatever goes wrong before costs gain, never truth.
 """
@@ -19,7 +19,9 @@ from dataclasses import replace
 
 import numpy as np
 
+from chiplog.counts import counted
 from chiplog.errors import RunFailed
+from chiplog.measurement.datatypes import DATATYPE_BYTES
 from chiplog.tune.measured.candidate import DEFAULT, DEFAULT_NAME, Candidate
 from chiplog.tune.measured.cells import (
     CellState,
@@ -80,7 +82,7 @@ class Race:
         self.raced = Raced(options, {})
         for ranks in options.ranks:
             for size in options.sizes:
-                self._add(Cell(options.operation, ranks, size), candidates)
+                self._add(options.cell(ranks, size), candidates)
 
     def run(self) -> Raced:
         """Screening, choice and confirmation; RunFailed where even the default fails."""
@@ -92,7 +94,9 @@ class Race:
             self._screen(cells, number, f"screening {number + 1} of {SCREENINGS}")
         while added := self._between():
             for number in range(REFINEMENTS):
-                self._screen(added, number + 1, f"screening {len(added)} sizes in between")
+                self._screen(
+                    added, number + 1, f"screening {counted(len(added), 'size')} in between"
+                )
             if self._is_late():
                 break
         self.raced.runs = runs_of(self.raced.cells.values())
@@ -142,10 +146,11 @@ class Race:
     def _between(self) -> list[Cell]:
         """New cells between neighbours with different winners, with the candidates that are left at either."""
         added = []
+        step = min(DATATYPE_BYTES[name] for name in self._options.datatypes)
         for ranks in self._options.ranks:
             states = [state for cell, state in self.raced.cells.items() if cell.ranks == ranks]
-            for size, candidates in sizes_between(states):
-                cell = Cell(self._options.operation, ranks, size)
+            for size, candidates in sizes_between(states, step):
+                cell = self._options.cell(ranks, size)
                 fit = [
                     candidate
                     for candidate in candidates
@@ -170,7 +175,7 @@ class Race:
                     return
                 self._confirm_once(active, f"confirmation {launches + 1} of {look}")
                 launches += 1
-            active = [point for point in active if self._is_open(point, len(points))]
+            active = self._open(active, len(points))
 
     def _afford(self) -> None:
         """Leaves out the costliest sizes, if the budget is too short for what it takes to decide anything."""
@@ -179,7 +184,8 @@ class Race:
 
         def cost(run: Run, state: CellState) -> float:
             held_out = state is not run.states[0]
-            return self._seconds_at(state, run.candidate) * (1 + held_out)
+            datatypes = len(self._options.in_all_datatypes(state.cell))
+            return self._seconds_at(state, run.candidate) * (1 + held_out) * datatypes
 
         whole = sum(cost(run, state) for run in runs for state in run.states)
         if runs and launches * (start + whole) > seconds_left:
@@ -208,17 +214,26 @@ class Race:
         points = []
         for run in self.raced.runs:
             for state in run.states:
-                points.append(SizeToConfirm(state.cell, run.candidate, False))
-                self._costs[points[-1]] = self._seconds_at(state, run.candidate)
-            for size in held_out_sizes(run, self._random):
+                points += self._in_all_datatypes(state.cell, run, state, is_held_out=False)
+            for size in held_out_sizes(run, self._random, self._options.datatypes):
                 after = next(
                     later_state
                     for later_state in run.states
                     if later_state.cell.message_bytes > size
                 )
-                cell = Cell(self._options.operation, after.cell.ranks, size)
-                points.append(SizeToConfirm(cell, run.candidate, True))
-                self._costs[points[-1]] = self._seconds_at(after, run.candidate)
+                cell = self._options.cell(after.cell.ranks, size)
+                points += self._in_all_datatypes(cell, run, after, is_held_out=True)
+        return points
+
+    def _in_all_datatypes(
+        self, cell: Cell, run: Run, like: CellState, *, is_held_out: bool
+    ) -> list[SizeToConfirm]:
+        """The points of one size, which take about as long as `like` did."""
+        points = [
+            SizeToConfirm(of_datatype, run.candidate, is_held_out)
+            for of_datatype in self._options.in_all_datatypes(cell)
+        ]
+        self._costs |= dict.fromkeys(points, self._seconds_at(like, run.candidate))
         return points
 
     def _confirm_once(self, points: Sequence[SizeToConfirm], what: str) -> None:
@@ -227,12 +242,21 @@ class Race:
         for used, result in self._launch("confirm", entries, effort, what):
             self.raced.confirm(used, result)
 
-    def _is_open(self, point: SizeToConfirm, count: int) -> bool:
-        logs = self.raced.confirmed[point]
-        statements = count * len(LOOKS)
-        if point.candidate.name in self.raced.dropped or is_hopeless(logs, point.limit, statements):
-            return False
-        return ratio_over_launches(logs, statements).high >= point.limit
+    def _open(self, points: Sequence[SizeToConfirm], count: int) -> list[SizeToConfirm]:
+        """The points that are not decided yet: a size is lost with the first datatype that is hopeless."""
+        statements, confirmed = count * len(LOOKS), self.raced.confirmed
+        lost = {
+            point.size
+            for point in points
+            if point.candidate.name in self.raced.dropped
+            or is_hopeless(confirmed[point], point.limit, statements)
+        }
+        return [
+            point
+            for point in points
+            if point.size not in lost
+            and ratio_over_launches(confirmed[point], statements).high >= point.limit
+        ]
 
     # Launches
 
@@ -261,7 +285,9 @@ class Race:
                 break
             self.raced.launches += 1
             seed = int(self._random.integers(1, 1 << 30))
-            self._tell(f"{what}: {len(entries_left)} cells, {self._clock() - self._began:.0f} s")
+            self._tell(
+                f"{what}: {counted(len(entries_left), 'cell')}, {self._clock() - self._began:.0f} s"
+            )
             result = self._launcher.launch(entries_left, effort, seed, limit)
             is_lost = result.is_cut and not is_screening
             self._log("cut" if is_lost else stage, entries_left, result)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
+from chiplog.measurement.datatypes import BYTE, whole_datatypes
 from chiplog.tune.measured.candidate import DEFAULT_NAME, Candidate
 from chiplog.tune.measured.cells import CellState, Run
 from chiplog.tune.measured.launch import Cell, Effort, RaceEntry, Result
@@ -22,15 +23,34 @@ class RaceOptions:
     budget_seconds: float = 600.0
     seed: int = 1
     effort: Effort = field(default_factory=Effort)
+    datatypes: tuple[str, ...] = (BYTE,)
+    """The first that a size allows is screened; a choice must be confirmed for each of them."""
+
+    def cell(self, ranks: int, message_bytes: int) -> Cell:
+        """The cell that is screened."""
+        datatype = whole_datatypes(self.datatypes, message_bytes)[0]
+        return Cell(self.operation, ranks, message_bytes, datatype)
+
+    def in_all_datatypes(self, cell: Cell) -> list[Cell]:
+        """A cell of each datatype that the size allows, that of `self.cell` first."""
+        return [
+            replace(cell, datatype=datatype)
+            for datatype in whole_datatypes(self.datatypes, cell.message_bytes)
+        ]
 
 
 @dataclass(frozen=True)
 class SizeToConfirm:
-    """A size that confirmation measures."""
+    """A size that confirmation measures, of one datatype."""
 
     cell: Cell
     candidate: Candidate
     is_held_out: bool
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """What the points of several datatypes have in common: ranks and bytes."""
+        return self.cell.ranks, self.cell.message_bytes
 
     @property
     def limit(self) -> float:

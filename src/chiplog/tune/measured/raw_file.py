@@ -16,6 +16,7 @@ from chiplog.dataset.lines import Where, decode_line, encode_line
 from chiplog.errors import CorruptFile, RunFailed
 from chiplog.file_lock import open_locked
 from chiplog.input_file import MOST_DATA_BYTES, open_input, read_bounded
+from chiplog.measurement.datatypes import BYTE, DATATYPE_BYTES
 from chiplog.output_file import failed, synchronise
 from chiplog.tune.choice import Native
 from chiplog.tune.measured.candidate import DEFAULT, Candidate
@@ -23,8 +24,9 @@ from chiplog.tune.measured.cells import CellState
 from chiplog.tune.measured.launch import CandidateSamples, Cell, Key, RaceEntry, Result
 from chiplog.tune.measured.raced import Raced, RaceOptions, SizeToConfirm
 
-SCHEMA = "chiplog.race-samples/2"
-FIRST_SCHEMA = "chiplog.race-samples/1"
+SCHEMA = "chiplog.race-samples/3"
+OLDER_SCHEMAS = ("chiplog.race-samples/1", "chiplog.race-samples/2")
+"""Their cells are of bytes, and name no datatype."""
 
 
 @dataclass(frozen=True)
@@ -137,7 +139,7 @@ def read_samples(path: Path) -> tuple[About, Raced]:
     lines: list[Mapping[str, Any]] = [
         decode_line(line, Where(str(path), number)) for number, line in enumerate(raw, 1)
     ]
-    if not lines or lines[0].get("schema") not in (FIRST_SCHEMA, SCHEMA):
+    if not lines or lines[0].get("schema") not in (*OLDER_SCHEMAS, SCHEMA):
         raise CorruptFile(f"{path}, line 1: it is no file of samples that `tune --measure` wrote.")
     if lines[-1].get("type") != "footer":
         raise CorruptFile(f"{path}: it ends before the race did; measure again.")
@@ -174,7 +176,10 @@ def _raced(lines: Sequence[Mapping[str, Any]]) -> Raced:
     screened = [cell for line in launches if line["stage"] == "screen" for cell in line["cells"]]
     ranks = tuple(sorted({int(cell["ranks"]) for cell in screened}))
     sizes = tuple(sorted({int(cell["message_bytes"]) for cell in screened}))
-    raced = Raced(RaceOptions(about.operation, ranks, sizes), {})
+    confirmed = {_cell(about.operation, point).datatype for point in lines[-1]["points"]}
+    screened_types = {_cell(about.operation, cell).datatype for cell in screened}
+    datatypes = tuple(name for name in DATATYPE_BYTES if name in confirmed | screened_types)
+    raced = Raced(RaceOptions(about.operation, ranks, sizes, datatypes=datatypes), {})
     raced.dropped = {str(name): str(reason) for name, reason in lines[-1]["dropped"].items()}
     raced.seconds, raced.launches = float(lines[-1]["seconds"]), len(launches)
     raced.ran_out = bool(lines[-1]["ran_out"])
@@ -214,7 +219,10 @@ def _launch(
 
 
 def _cell(operation: str, cell: Mapping[str, Any]) -> Cell:
-    return Cell(operation, int(cell["ranks"]), int(cell["message_bytes"]))
+    datatype = str(cell.get("datatype", BYTE))
+    if datatype not in DATATYPE_BYTES:
+        raise ValueError(f"datatype '{datatype[:40]}' is unknown")
+    return Cell(operation, int(cell["ranks"]), int(cell["message_bytes"]), datatype)
 
 
 def _samples(of: Any, cell: Mapping[str, Any]) -> CandidateSamples:

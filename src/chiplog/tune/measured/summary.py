@@ -70,7 +70,8 @@ def seconds_of_everything(raced: Raced) -> float:
     """
     start = float(np.median(raced.overheads)) if raced.overheads else 0.0
     launches = dict.fromkeys(raced.cells, LOOKS[0])
-    launches |= {point.cell: len(logs) for point, logs in raced.confirmed.items() if logs}
+    for point, logs in raced.confirmed.items():
+        launches[point.cell] = max(launches.get(point.cell, 0), len(logs))
     everything = start * max(launches.values(), default=0)
     for cell, state in raced.cells.items():
         if DEFAULT_NAME not in state.seconds:
@@ -79,7 +80,8 @@ def seconds_of_everything(raced: Raced) -> float:
         for name in (DEFAULT_NAME, *fit):
             seconds = _seconds_at(raced, state, name)
             calls = max(state.samples, FEWEST)
-            everything += launches[cell] * (trial_seconds(seconds) + calls * seconds)
+            once = trial_seconds(seconds) + calls * seconds
+            everything += launches[cell] * len(raced.options.in_all_datatypes(cell)) * once
     return everything + raced.held_out_seconds
 
 
@@ -115,6 +117,7 @@ def measured_to_json(
         "schema": SCHEMA,
         "operation": operation,
         "mpi": mpi,
+        "datatypes": list(raced.options.datatypes),
         **members(summary, "cells", "changed"),
         "geometric_mean_gain": summary.mean_gain,
         "held_out": summary.held_out,
@@ -151,5 +154,13 @@ def _verdict(verdict: SizeVerdict) -> dict[str, Any]:
         "ratio": ratio.value if ratio and ratio.launches else None,
         "ratio_low": ratio.low if ratio and ratio.launches else None,
         "ratio_high": plain(ratio.high) if ratio else None,
+        "by_datatype": {
+            name: {
+                "ratio": plain(of.value),
+                "ratio_low": plain(of.low),
+                "ratio_high": plain(of.high),
+            }
+            for name, of in verdict.by_datatype.items()
+        },
         "launches": ratio.launches if ratio else 0,
     }

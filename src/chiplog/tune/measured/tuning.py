@@ -12,10 +12,10 @@ from chiplog.counts import MOST_RANKS, seed_within, within
 from chiplog.errors import RunFailed, UsageError
 from chiplog.fitting.model_file import read_model
 from chiplog.fitting.origin import of_target
+from chiplog.measurement.datatypes import BYTE, DATATYPE_BYTES, whole_datatypes
 from chiplog.measurement.mpi_at_hand import find_mpi, launcher_words
 from chiplog.measurement.mpis import Mpi
 from chiplog.measurement.programs import RACE, build_program
-from chiplog.outside import as_integer
 from chiplog.tune.choose import predicted_seconds
 from chiplog.tune.formats.mpich_device import flat_composition
 from chiplog.tune.measured import mpich, openmpi
@@ -62,6 +62,7 @@ class Asked:
     budget_seconds: float = 600.0
     seed: int = 1
     commutative: bool = False
+    datatypes: tuple[str, ...] = tuple(DATATYPE_BYTES)
     model_file: Path | None = None
     model: str | None = None
     target: str | None = None
@@ -78,20 +79,6 @@ class MeasuredTuning:
     left_out: Mapping[str, str]
     """Algorithms that did not race, or lost for another reason than time."""
     files: TuningFiles
-
-
-def parse_ranks(text: str | None) -> tuple[int, ...]:
-    """The numbers of ranks in a list such as "4,8"; none for None.
-
-    Raises UsageError where one is no number of 2 or more.
-    """
-    parts = [] if text is None else [as_integer(part.strip(), 2) for part in text.split(",")]
-    ranks = tuple(part for part in parts if part is not None)
-    if len(ranks) < len(parts):
-        raise UsageError(
-            f"--ranks: '{str(text)[:40]}' is not understood; --measure accepts 8, or 2,4,8."
-        )
-    return ranks
 
 
 def measure(asked: Asked, samples_file: Path, tell: Callable[[str], None]) -> MeasuredTuning:
@@ -117,6 +104,7 @@ def measure(asked: Asked, samples_file: Path, tell: Callable[[str], None]) -> Me
         asked.budget_seconds,
         asked.seed,
         Effort(commutative=asked.commutative or asked.program == WITH_PREDEFINED_ONLY),
+        (BYTE,) if asked.operation == "barrier" else asked.datatypes,
     )
     about = About(
         asked.operation, asked.program, str(mpi), mpi.version, field.candidates, world.hosts
@@ -171,6 +159,8 @@ def _check(asked: Asked) -> None:
         raise UsageError(f"--budget {asked.budget_seconds:g}: it accepts more than 0 seconds.")
     if not asked.sizes or asked.sizes[0] < 1:
         raise UsageError("--sizes: --measure accepts sizes of 1 byte and more.")
+    for size in asked.sizes if asked.operation != "barrier" else ():
+        whole_datatypes(asked.datatypes, size)
 
 
 def _communicators(asked: Asked, world: int) -> tuple[int, ...]:
@@ -202,9 +192,7 @@ def _predicted(
     tasks = [Task(ranks, size) for ranks in options.ranks for size in options.sizes]
     seconds = predicted_seconds(fits, asked.operation, names, tasks)
     return {
-        (Cell(asked.operation, ranks, size), candidate.name): seconds[
-            candidate.our_name, ranks, size
-        ]
+        (options.cell(ranks, size), candidate.name): seconds[candidate.our_name, ranks, size]
         for candidate in candidates
         for ranks in options.ranks
         for size in options.sizes

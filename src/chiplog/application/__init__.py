@@ -1,0 +1,1 @@
+"""What an application's communication costs, from a trace of it."""

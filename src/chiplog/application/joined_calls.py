@@ -1,0 +1,98 @@
+"""The calls of all ranks in one array, with what completes each of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chiplog.tracing.trace import (
+    CALL,
+    COMPLETIONS,
+    IRECEIVES,
+    ISENDRECVS,
+    ISENDS,
+    RECEIVES,
+    SENDRECV_RECEIVE,
+    SENDRECVS,
+    SENDS,
+    STARTS,
+    RankTrace,
+    Trace,
+    kinds,
+)
+
+NEVER = -1
+"""In place of the call that completes a request."""
+Rows = NDArray[np.int64]
+"""Indices of rows of `JoinedCalls.calls`."""
+
+
+@dataclass(frozen=True)
+class JoinedCalls:
+    """Rows of the type CALL, those of a rank in its order, rank after rank; all arrays have the shape (rows,)."""
+
+    trace: Trace
+    calls: NDArray[Any]
+    rank: NDArray[np.int32]
+    completed_by: Rows
+    """The row in which the call's message or collective is complete: the call itself where it blocks."""
+
+    @property
+    def durations_ns(self) -> NDArray[np.int64]:
+        """How long each call took."""
+        return np.asarray(self.calls["end_ns"] - self.calls["begin_ns"])
+
+    def of_kinds(self, *names: str) -> NDArray[np.bool_]:
+        """Which rows are of these kinds."""
+        return np.isin(self.calls["kind"], kinds(*names))
+
+    def sends_and_receives(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """Which rows send a message, and which receive one; a persistent request does what its bytes say."""
+        starts = self.of_kinds(*STARTS)
+        sends = self.of_kinds(*SENDS, *ISENDS, *SENDRECVS, *ISENDRECVS)
+        receives = self.of_kinds(*RECEIVES, *IRECEIVES, SENDRECV_RECEIVE)
+        sends |= starts & (self.calls["sent_bytes"] > 0)
+        return sends, receives | (starts & (self.calls["received_bytes"] > 0))
+
+
+def join(trace: Trace) -> JoinedCalls:
+    """All calls of a trace."""
+    sizes = [rank.calls.size for rank in trace.ranks]
+    firsts = np.cumsum([0, *sizes])[:-1]
+    calls = np.concatenate([rank.calls for rank in trace.ranks]) if sizes else np.empty(0, CALL)
+    return JoinedCalls(
+        trace,
+        calls,
+        np.repeat(np.arange(len(sizes), dtype=np.int32), sizes),
+        np.concatenate(
+            [
+                _shifted(_completed_by(rank), first)
+                for first, rank in zip(firsts.tolist(), trace.ranks, strict=True)
+            ]
+        ),
+    )
+
+
+def _shifted(rows: Rows, first: int) -> Rows:
+    return np.where(rows == NEVER, NEVER, rows + first)
+
+
+def _completed_by(rank: RankTrace) -> Rows:
+    """For each call of a rank the call that completes it."""
+    calls = rank.calls
+    completed_by = np.arange(calls.size)
+    completes = np.isin(calls["kind"], kinds(*COMPLETIONS)) & (calls["requests"] > 0)
+    starts = ~np.isin(calls["kind"], kinds(*COMPLETIONS)) & (calls["requests"] > 0)
+    completers = np.flatnonzero(completes)
+    by_request = np.full(int(rank.requests.max(initial=-1)) + 1, NEVER)
+    counts = calls["requests"][completers].astype(np.int64)
+    within = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
+    places = np.repeat(calls["first_request"][completers].astype(np.int64), counts) + within
+    by_request[rank.requests[places]] = np.repeat(completers, counts)
+    completed_by[starts] = by_request[rank.requests[calls["first_request"][starts]]]
+    halves = np.flatnonzero(np.isin(calls["kind"], kinds(SENDRECV_RECEIVE)))
+    completed_by[halves] = completed_by[halves - 1]
+    return completed_by

@@ -1,0 +1,141 @@
+"""What an application's communication costs, and its JSON, schema chiplog.app/1."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from chiplog.json_values import members, plain
+
+
+@dataclass(frozen=True, slots=True)
+class RankCosts:
+    """What communication costs one rank. Bytes are those of point-to-point calls."""
+
+    rank: int
+    seconds: float
+    """From the begin of its first call to the end of its last."""
+    mpi_seconds: float
+    late_sender_seconds: float
+    late_receiver_seconds: float
+    collective_seconds: float
+    """Spent waiting for others in collective operations."""
+    bytes_sent: int
+    bytes_received: int
+    calls: Mapping[str, int]
+    is_complete: bool
+
+    @property
+    def waiting_seconds(self) -> float:
+        """Spent in MPI waiting for other ranks."""
+        return self.late_sender_seconds + self.late_receiver_seconds + self.collective_seconds
+
+
+@dataclass(frozen=True, slots=True)
+class CallCosts:
+    """What the calls of one MPI function cost, over all ranks."""
+
+    call: str
+    calls: int
+    seconds: float
+    waiting_seconds: float
+    bytes: int
+    """Sent by them, and received."""
+
+
+@dataclass(frozen=True, slots=True)
+class SizeRow:
+    """Messages of point-to-point calls from `first_bytes` to `last_bytes`."""
+
+    first_bytes: int
+    last_bytes: int
+    messages: int
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class PairRow:
+    """Messages of point-to-point calls from one rank to another."""
+
+    source: int
+    destination: int
+    messages: int
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Replay:
+    """The application's time by a model, from the same computation and messages, and its interval."""
+
+    seconds: float
+    low: float
+    high: float
+    traced_seconds: float | None
+    """As it was traced; None where the trace has no times."""
+    algorithms: Mapping[str, str]
+    """The algorithm that stands for each collective operation of the trace."""
+    notes: tuple[str, ...] = ()
+    extrapolated: str | None = None
+    """How far its ranks and messages lie beyond what was measured."""
+    rejected: str | None = None
+    """Why the fit's own check rejects it."""
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class AppResult:
+    """What communication costs an application, by rank, call, size and pair."""
+
+    source: str
+    ranks: int
+    seconds: float
+    """From the begin of the first call of any rank to the end of the last."""
+    has_times: bool
+    rows: tuple[RankCosts, ...]
+    calls: tuple[CallCosts, ...]
+    """Those that take longest first."""
+    sizes: tuple[SizeRow, ...]
+    pairs: tuple[PairRow, ...]
+    """Those that move most bytes first."""
+    notes: tuple[str, ...] = ()
+    replay: Replay | None = None
+
+    @property
+    def communication_share(self) -> float:
+        """The share of all ranks' time that is spent in MPI."""
+        return _share(sum(row.mpi_seconds for row in self.rows), sum(r.seconds for r in self.rows))
+
+    @property
+    def waiting_share(self) -> float:
+        """The share of the time in MPI that is waiting for other ranks."""
+        waiting = sum(row.waiting_seconds for row in self.rows)
+        return _share(waiting, sum(row.mpi_seconds for row in self.rows))
+
+    def __repr__(self) -> str:
+        return (
+            f"AppResult of {self.ranks} ranks: {100 * self.communication_share:.2g} % of {self.seconds:.4g} s is "
+            f"communication, {100 * self.waiting_share:.2g} % of that is waiting"
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """The result for scripts (chiplog.app/1)."""
+        result = {
+            "schema": "chiplog.app/1",
+            **members(self, "source", "ranks", "seconds", "has_times"),
+            **members(self, "communication_share", "waiting_share"),
+            "rows": [
+                {**plain_row(row), "waiting_seconds": row.waiting_seconds} for row in self.rows
+            ],
+            **members(self, "calls", "sizes", "pairs", "notes"),
+        }
+        return result if self.replay is None else {**result, **members(self, "replay")}
+
+
+def plain_row(row: RankCosts) -> dict[str, Any]:
+    """The fields of a rank's costs."""
+    fields: dict[str, Any] = plain(row)
+    return fields
+
+
+def _share(part: float, whole: float) -> float:
+    return part / whole if whole > 0 else 0.0

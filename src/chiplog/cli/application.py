@@ -1,0 +1,138 @@
+"""`chiplog app`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from chiplog.cli.model_parameters import (
+    ParameterOptions,
+    cautions,
+    fitted_from,
+    pair_classes,
+    parameters_from,
+)
+from chiplog.cli.options import AnywayOption, JsonOption, TargetOption, option
+from chiplog.cli.output import note, say, write_json
+from chiplog.errors import UsageError
+
+if TYPE_CHECKING:
+    from chiplog.application.result import AppResult
+    from chiplog.jobs.replay import ReplayBy
+    from chiplog.schedule import Schedule
+    from chiplog.tracing.trace import Trace
+
+WILDCARDS = (-1, -2)
+
+
+@dataclass(frozen=True)
+class TraceReading:
+    """What a trace can't say of itself."""
+
+    any_source: int | None = option(
+        None,
+        "--any-source",
+        metavar="NUMBER",
+        help="In liballprof's text, MPI_ANY_SOURCE: -2 of MPICH, -1 of Open MPI.",
+    )
+    flops_per_second: float | None = option(
+        None,
+        "--flops-per-second",
+        metavar="RATE",
+        help="How fast a rank computes, for traces with flops in place of times.",
+    )
+
+
+@dataclass(frozen=True)
+class ReplayOptions:
+    """By what the trace is replayed, if it is."""
+
+    parameters: ParameterOptions
+    target: TargetOption = None
+    anyway: AnywayOption = False
+
+    @property
+    def is_asked(self) -> bool:
+        """Is there any parameter?"""
+        given = self.parameters
+        return given.model is not None or given.classes is not None or bool(given.times)
+
+
+def application(
+    trace: Annotated[
+        Path,
+        typer.Argument(metavar="TRACE", help="A trace of an MPI program: a folder or a file."),
+    ],
+    *,
+    reading: TraceReading,
+    model: ReplayOptions,
+    json_file: JsonOption = None,
+    details: Annotated[
+        bool, typer.Option("--details", help="Print all calls, ranks and pairs.")
+    ] = False,
+) -> None:
+    """Say what an application's communication costs.
+
+    By call, rank, size and pair, and how much of it is waiting for other ranks. With a model, or --L, --o, --g and --G,
+    how long the application would take with it.
+    """
+    from chiplog.application.costs import costs_of
+    from chiplog.cli.application_text import application_text
+    from chiplog.tracing.importer import TraceOptions, read_trace
+
+    if reading.any_source is not None and reading.any_source not in WILDCARDS:
+        raise UsageError(f"--any-source: is {reading.any_source}; it accepts -1 and -2.")
+    if reading.flops_per_second is not None and not reading.flops_per_second > 0.0:
+        raise UsageError(
+            f"--flops-per-second: is {reading.flops_per_second:g}; it accepts more than 0."
+        )
+    traced = read_trace(trace, TraceOptions(any_source=reading.any_source))
+    result = costs_of(traced)
+    if model.is_asked:
+        result = _replayed(result, traced, model, reading.flops_per_second)
+    if json_file:
+        write_json(json_file, result.to_json())
+    if json_file != "-":
+        say(application_text(result, details=details))
+    for sentence in result.notes:
+        note(f"{sentence}.")
+
+
+def _replayed(
+    result: AppResult, trace: Trace, model: ReplayOptions, flops_per_second: float | None
+) -> AppResult:
+    """With the time that the model says."""
+    from chiplog.application.replay import schedule_of
+    from chiplog.jobs.replay import replay
+
+    replayed = schedule_of(trace, flops_per_second)
+    by = _by(model, replayed.schedule)
+    if by.fitted is not None:
+        cautions(by.fitted, replayed.schedule)
+    return replace(result, replay=replay(result, replayed, by))
+
+
+def _by(model: ReplayOptions, schedule: Schedule) -> ReplayBy:
+    from chiplog.jobs.replay import ReplayBy
+    from chiplog.simulation import Conditions, LogGOPS
+
+    given = model.parameters
+    pairs = pair_classes(schedule, given)
+    if pairs is not None:
+        alike = LogGOPS(pairs.classes[0], given.largest_eager_bytes)
+        return ReplayBy(parameters=alike, conditions=Conditions(pairs=pairs))
+    if given.model is not None:
+        fitted = fitted_from(given.model, given, model.target, anyway=model.anyway)
+        return ReplayBy(fitted=fitted)
+    return ReplayBy(parameters=parameters_from(given))
+
+
+def epilog() -> str:
+    """The end of the help: which traces are read."""
+    from chiplog.cli.options import names_help
+    from chiplog.tracing.importer import TRACE_IMPORTERS
+
+    return names_help("TRACE", TRACE_IMPORTERS.all())

@@ -1,0 +1,180 @@
+"""What `chiplog app` prints: one screen of 80 columns."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from chiplog.application.result import AppResult, RankCosts, Replay
+from chiplog.cli.output import aligned, wrapped
+from chiplog.counts import counted
+from chiplog.report import format
+
+MOST_CALLS = 8
+MOST_RANK_LINES = 12
+MOST_RANKS_IN_MATRIX = 8
+MOST_PAIRS = 10
+BAR_COLUMNS = 24
+"""How long the longest bar of the histogram is."""
+
+
+def application_text(result: AppResult, *, details: bool = False) -> str:
+    """What communication takes, then tables by rank, call, size and pair; with `details`, all their rows."""
+    parts = [_first_line(result)]
+    if result.has_times:
+        parts.append(_ranks(result, details=details))
+    parts.append(_calls(result, details=details))
+    if result.sizes:
+        parts += [_sizes(result), _pairs(result, details=details)]
+    if result.replay is not None:
+        parts.append(_replay(result.replay))
+    return "\n\n".join(parts)
+
+
+def _first_line(result: AppResult) -> str:
+    ranks = counted(result.ranks, "rank")
+    if not result.has_times:
+        return wrapped(f"{ranks}, by {result.source}: the trace has no times.")
+    return wrapped(
+        f"Communication takes {format.percent(result.communication_share)} of the time; "
+        f"{format.percent(result.waiting_share)} of that is waiting for other ranks "
+        f"({ranks}, {format.value(result.seconds, 's')}, by {result.source})."
+    )
+
+
+def _ranks(result: AppResult, *, details: bool) -> str:
+    """A line for all ranks that read alike; those with most time in MPI first, where there are too many."""
+    groups: dict[tuple[str, ...], list[int]] = {}
+    for row in sorted(result.rows, key=lambda row: -row.mpi_seconds):
+        groups.setdefault(_rank_cells(row, exact=details), []).append(row.rank)
+    lines = list(groups.items())
+    shown = lines if details else _ends(lines)
+    titles = ("ranks", "time", "in MPI", "", "late sender", "late receiver", "others late", "sent")
+    table = [titles, *((numbers(ranks), *cells) for cells, ranks in shown)]
+    text = aligned(table)
+    if len(shown) < len(lines):
+        text += f"\n{counted(len(lines) - len(shown), 'line')} between these left out: --details"
+    return text
+
+
+def _ends(
+    lines: list[tuple[tuple[str, ...], list[int]]],
+) -> list[tuple[tuple[str, ...], list[int]]]:
+    half = MOST_RANK_LINES // 2
+    return lines if len(lines) <= MOST_RANK_LINES else lines[:half] + lines[-half:]
+
+
+def _rank_cells(row: RankCosts, *, exact: bool) -> tuple[str, ...]:
+    """The columns of a rank; to two digits, so that ranks like each other read alike."""
+
+    def time(seconds: float) -> str:
+        return format.value(seconds, "s", digits=4 if exact else 2) if seconds else "0"
+
+    share = row.mpi_seconds / row.seconds if row.seconds > 0 else 0.0
+    return (
+        format.value(row.seconds, "s", digits=4),
+        time(row.mpi_seconds),
+        format.percent(share),
+        time(row.late_sender_seconds),
+        time(row.late_receiver_seconds),
+        time(row.collective_seconds),
+        format.volume(row.bytes_sent),
+    )
+
+
+def numbers(ranks: Sequence[int]) -> str:
+    """Ranks as ranges.
+
+    >>> numbers([0, 2, 1, 7])
+    '0-2,7'
+    """
+    ordered, pieces = sorted(ranks), []
+    start = ordered[0]
+    for at, rank in enumerate(ordered):
+        if at + 1 == len(ordered) or ordered[at + 1] != rank + 1:
+            pieces.append(str(start) if start == rank else f"{start}-{rank}")
+            start = ordered[min(at + 1, len(ordered) - 1)]
+    text = ",".join(pieces)
+    return text if len(text) <= 18 else f"{ordered[0]} … ({len(ordered)} ranks)"
+
+
+def _calls(result: AppResult, *, details: bool) -> str:
+    titles = ("call", "calls", "time, all ranks", "waiting", "bytes")
+    longest = [row for row in result.calls if row.seconds > 0 or not result.has_times]
+    shown = result.calls if details else longest[:MOST_CALLS]
+    total = sum(row.seconds for row in result.calls)
+    table = [titles]
+    for row in shown:
+        share = f"  {format.percent(row.seconds / total)}" if total > 0 else ""
+        time = f"{format.value(row.seconds, 's', digits=3)}{share}" if result.has_times else "—"
+        waiting = format.percent(row.waiting_seconds / row.seconds) if row.seconds > 0 else "—"
+        volume = format.volume(row.bytes) if row.bytes else "—"
+        table.append((row.call, format.count(row.calls), time, waiting, volume))
+    text = aligned(table)
+    rest = len(longest) - len(shown)
+    if rest > 0:
+        taken = format.value(total - sum(row.seconds for row in shown), "s", digits=2)
+        text += f"\nand {counted(rest, 'more function')}"
+        text += f", {taken} in all" if result.has_times else ""
+        text += ": --details shows all"
+    return text
+
+
+def _sizes(result: AppResult) -> str:
+    most = max(row.messages for row in result.sizes)
+    table = [("message size", "messages", "bytes", "")]
+    for row in result.sizes:
+        ends = dict.fromkeys((f"{row.first_bytes:,}", f"{row.last_bytes:,}"))
+        bar = "#" * max(1, round(BAR_COLUMNS * row.messages / most))
+        table.append(
+            (f"{' to '.join(ends)} B", format.count(row.messages), format.volume(row.bytes), bar)
+        )
+    return aligned(table)
+
+
+def _pairs(result: AppResult, *, details: bool) -> str:
+    if result.ranks <= MOST_RANKS_IN_MATRIX:
+        return _matrix(result)
+    shown = result.pairs if details else result.pairs[:MOST_PAIRS]
+    table = [("from", "to", "messages", "bytes")]
+    table += [
+        (
+            str(row.source),
+            str(row.destination),
+            format.count(row.messages),
+            format.volume(row.bytes),
+        )
+        for row in shown
+    ]
+    text = aligned(table)
+    if len(shown) < len(result.pairs):
+        text += f"\nand {counted(len(result.pairs) - len(shown), 'more pair')}: --details shows all"
+    return text
+
+
+def _matrix(result: AppResult) -> str:
+    """Bytes from each rank, a row, to each rank, a column."""
+    moved = {(row.source, row.destination): format.volume(row.bytes) for row in result.pairs}
+    ranks = range(result.ranks)
+    table = [("bytes from \\ to", *map(str, ranks))]
+    table += [
+        (str(source), *(moved.get((source, destination), "—") for destination in ranks))
+        for source in ranks
+    ]
+    return aligned(table)
+
+
+def _replay(replay: Replay) -> str:
+    """What the model says, and by which algorithms."""
+    seconds, interval = format.value_and_interval(replay.seconds, replay.low, replay.high, "s")
+    told = f"By the model it takes {seconds}"
+    if replay.low < replay.high:
+        told += f" {interval} (95 %, with the model's error)"
+    if replay.traced_seconds:
+        change = format.signed_percent(replay.seconds / replay.traced_seconds - 1.0)
+        told += f", {change} of the {format.value(replay.traced_seconds, 's')} traced"
+    ways = "; ".join(f"{call} as {way}" for call, way in replay.algorithms.items())
+    lines = [wrapped(f"{told}.")]
+    if ways:
+        lines.append(wrapped(f"Collectives: {ways}."))
+    lines += [wrapped(f"{note[0].upper()}{note[1:]}.") for note in replay.notes]
+    return "\n".join(lines)

@@ -1,0 +1,63 @@
+"""What `chiplog simulate` prints: the makespan, and when each rank is done."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from decimal import Decimal
+from typing import TYPE_CHECKING
+
+from chiplog.counts import counted
+
+if TYPE_CHECKING:
+    from chiplog.simulation import Simulation
+    from chiplog.simulation.result import Range
+
+MOST_LINES = 16
+PS_PER_UNIT = {"s": 10**12, "ms": 10**9, "us": 10**6, "ns": 10**3}
+
+
+def simulated_lines(simulation: Simulation, time_range: Range | None) -> Iterator[str]:
+    """The lines; ranks that follow each other and are done at the same time share one."""
+    finish_ps = simulation.finish_ps.tolist()
+    last_ps = max(finish_ps)
+    unit = _unit(last_ps)
+    interval = ""
+    if time_range is not None:
+        low, high = (
+            f"{end / PS_PER_UNIT[unit]:.6g}" for end in (time_range.low_ps, time_range.high_ps)
+        )
+        interval = (
+            f"  ({low} to {high} {unit}, 95 %, with the model's error)" if low != high else ""
+        )
+    yield f"makespan  {_exact(last_ps)}{interval}"
+    ranges = _alike(finish_ps)
+    for first, last in ranges[:MOST_LINES]:
+        ranks = f"rank {first}" if first == last else f"ranks {first} to {last}"
+        yield f"{ranks}  {_exact(finish_ps[first])}"
+    if len(ranges) > MOST_LINES:
+        more = len(finish_ps) - ranges[MOST_LINES][0]
+        yield f"… and {counted(more, 'more rank')}: --json FILE has all"
+
+
+def _alike(finish_ps: Sequence[int]) -> list[tuple[int, int]]:
+    """The first and the last of ranks that are done at the same time."""
+    begins = [
+        rank for rank in range(len(finish_ps)) if not rank or finish_ps[rank] != finish_ps[rank - 1]
+    ]
+    return list(
+        zip(begins, [*(begin - 1 for begin in begins[1:]), len(finish_ps) - 1], strict=True)
+    )
+
+
+def _unit(time_ps: int) -> str:
+    return next((unit for unit, ps in PS_PER_UNIT.items() if time_ps >= ps), "ns")
+
+
+def _exact(time_ps: int) -> str:
+    """To the picosecond, in the unit that keeps it short.
+
+    >>> _exact(584_425_800), _exact(2_000_000), _exact(0)
+    ('584.4258 us', '2 us', '0 ns')
+    """
+    unit = _unit(time_ps)
+    return f"{Decimal(time_ps) / PS_PER_UNIT[unit]} {unit}"
