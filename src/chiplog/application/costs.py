@@ -57,6 +57,7 @@ def _ranks(joined: JoinedCalls, messages: Messages, waiting: Waiting) -> tuple[R
     everything = slice(None)
     columns = zip(
         ranks,
+        by_rank(joined.durations_ns, joined.of_kinds("Init", "Init_thread", "Finalize")),
         by_rank(waiting.late_sender, everything),
         by_rank(waiting.late_receiver, everything),
         by_rank(waiting.collective, everything),
@@ -69,6 +70,7 @@ def _ranks(joined: JoinedCalls, messages: Messages, waiting: Waiting) -> tuple[R
             rank.rank,
             rank.seconds,
             rank.mpi_seconds,
+            start_and_end / NS,
             late_sender / NS,
             late_receiver / NS,
             collective / NS,
@@ -77,7 +79,15 @@ def _ranks(joined: JoinedCalls, messages: Messages, waiting: Waiting) -> tuple[R
             rank.call_counts,
             rank.is_complete,
         )
-        for rank, late_sender, late_receiver, collective, bytes_sent, bytes_received in columns
+        for (
+            rank,
+            start_and_end,
+            late_sender,
+            late_receiver,
+            collective,
+            bytes_sent,
+            bytes_received,
+        ) in columns
     )
 
 

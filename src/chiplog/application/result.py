@@ -17,6 +17,8 @@ class RankCosts:
     seconds: float
     """From the begin of its first call to the end of its last."""
     mpi_seconds: float
+    start_and_end_seconds: float
+    """Of mpi_seconds, those in MPI_Init and MPI_Finalize, which are no communication."""
     late_sender_seconds: float
     late_receiver_seconds: float
     collective_seconds: float
@@ -25,6 +27,16 @@ class RankCosts:
     bytes_received: int
     calls: Mapping[str, int]
     is_complete: bool
+
+    @property
+    def communication_seconds(self) -> float:
+        """In MPI, between MPI_Init and MPI_Finalize."""
+        return self.mpi_seconds - self.start_and_end_seconds
+
+    @property
+    def communication_share(self) -> float:
+        """The share of the time between MPI_Init and MPI_Finalize that is spent in MPI."""
+        return _share(self.communication_seconds, self.seconds - self.start_and_end_seconds)
 
     @property
     def waiting_seconds(self) -> float:
@@ -102,14 +114,19 @@ class AppResult:
 
     @property
     def communication_share(self) -> float:
-        """The share of all ranks' time that is spent in MPI."""
-        return _share(sum(row.mpi_seconds for row in self.rows), sum(r.seconds for r in self.rows))
+        """The share of all ranks' time between MPI_Init and MPI_Finalize that is spent in MPI."""
+        started = sum(row.seconds - row.start_and_end_seconds for row in self.rows)
+        return _share(self._communication_seconds, started)
 
     @property
     def waiting_share(self) -> float:
-        """The share of the time in MPI that is waiting for other ranks."""
+        """The share of that time in MPI that is waiting for other ranks."""
         waiting = sum(row.waiting_seconds for row in self.rows)
-        return _share(waiting, sum(row.mpi_seconds for row in self.rows))
+        return _share(waiting, self._communication_seconds)
+
+    @property
+    def _communication_seconds(self) -> float:
+        return sum(row.communication_seconds for row in self.rows)
 
     def __repr__(self) -> str:
         return (

@@ -35,7 +35,8 @@ def _first_line(result: AppResult) -> str:
     if not result.has_times:
         return wrapped(f"{ranks}, by {result.source}: the trace has no times.")
     return wrapped(
-        f"Communication takes {format.percent(result.communication_share)} of the time; "
+        f"Communication takes {format.percent(result.communication_share)} of the time between MPI_Init and "
+        f"MPI_Finalize; "
         f"{format.percent(result.waiting_share)} of that is waiting for other ranks "
         f"({ranks}, {format.value(result.seconds, 's')}, by {result.source})."
     )
@@ -69,11 +70,10 @@ def _rank_cells(row: RankCosts, *, exact: bool) -> tuple[str, ...]:
     def time(seconds: float) -> str:
         return format.value(seconds, "s", digits=4 if exact else 2) if seconds else "0"
 
-    share = row.mpi_seconds / row.seconds if row.seconds > 0 else 0.0
     return (
-        format.value(row.seconds, "s", digits=4),
-        time(row.mpi_seconds),
-        format.percent(share),
+        format.value(row.seconds - row.start_and_end_seconds, "s", digits=4),
+        time(row.communication_seconds),
+        format.percent(row.communication_share),
         time(row.late_sender_seconds),
         time(row.late_receiver_seconds),
         time(row.collective_seconds),
