@@ -162,3 +162,15 @@ def test_whatever_is_damaged_ends_with_a_sentence_or_a_trace(tmp_path: Path) -> 
         path.write_bytes(damaged)
         with contextlib.suppress(CorruptFile):
             read_trace(tmp_path)
+
+
+def test_ranks_of_one_host_share_the_conversion_of_ticks(tmp_path: Path) -> None:
+    """The readings of rank 1's clocks are disturbed, but its ticks are those that rank 0 counts."""
+    path = sound_trace(tmp_path) / "rank-1.trace"
+    content = bytearray(path.read_bytes())
+    header = np.frombuffer(content, HEADER, count=1)[0].copy()
+    header["last"]["monotonic_ns"] += 900
+    content[: HEADER.itemsize] = header.tobytes()
+    path.write_bytes(content)
+    first, second = read_trace(tmp_path).ranks
+    assert first.calls["begin_ns"].tolist() == second.calls["begin_ns"].tolist()

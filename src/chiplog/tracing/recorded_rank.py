@@ -62,9 +62,14 @@ class RecordedRank:
         return _text(self.header["mpi"])
 
 
-def read_rank(path: Path) -> RecordedRank:
-    """The rank's calls; CorruptFile where the file can't be understood."""
+def read_rank(path: Path, clocks: dict[int, ClockRate]) -> RecordedRank:
+    """The rank's calls; CorruptFile where the file can't be understood.
+
+    `clocks` are those of the files that were read before, by the lowest rank that has each: ranks of one host count the
+    same ticks, and so their times are only comparable to the ns where all are converted alike.
+    """
     file = read_trace_file(path)
+    clock = clocks.setdefault(int(file.header["clock_leader"]), ClockRate(file))
     entries = file.entries
     is_row = (entries["kind"] < file_of.STATUS) | (entries["kind"] >= file_of.RECEIVING)
     is_row &= entries["kind"] != 255
@@ -73,7 +78,7 @@ def read_rank(path: Path) -> RecordedRank:
     calls["kind"] = _kinds(file)[entries["kind"][rows]]
     if file.header["is_finalized"] and KIND_OF["Finalize"] not in calls["kind"]:
         raise file.corrupt("is cut: its last calls are missing")
-    calls["begin_ns"], calls["end_ns"] = (column[rows] for column in _times_ns(file))
+    calls["begin_ns"], calls["end_ns"] = (column[rows] for column in _times_ns(file, clock))
     cursor = _Words(file)
     peer, tag = cursor.peers()
     calls["peer"], calls["tag"] = peer[rows], tag[rows]
@@ -144,7 +149,7 @@ class _Words:
         return sent, received
 
 
-def _times_ns(file: TraceFile) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _times_ns(file: TraceFile, to_ns: ClockRate) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Begin and end of each entry by the host's monotonic clock; what is no call has those of the call before."""
     entries = file.entries
     is_call = entries["kind"] < file_of.STATUS
@@ -164,11 +169,10 @@ def _times_ns(file: TraceFile) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     before = np.concatenate(([0], ticks))[first]
     base = file.blocks["base_ticks"].astype(np.int64)
     end = (base - before)[file.block] + ticks
-    to_ns = _ClockRate(file)
     return to_ns(end - duration), to_ns(end)
 
 
-class _ClockRate:
+class ClockRate:
     """From ticks to the monotonic clock, by the first and the last reading of both."""
 
     def __init__(self, file: TraceFile) -> None:
@@ -186,6 +190,7 @@ class _ClockRate:
             raise file.corrupt("its readings of the clocks contradict each other")
 
     def __call__(self, ticks: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Times of the monotonic clock, in ns."""
         passed_ns: NDArray[np.int64] = np.rint((ticks - self._ticks) * self._rate).astype(np.int64)
         return self._ns + passed_ns
 

@@ -12,7 +12,13 @@ from numpy.typing import NDArray
 
 from chiplog.errors import CorruptFile
 from chiplog.tracing.importer import TraceImporter, TraceOptions
-from chiplog.tracing.recorded_rank import UNKNOWN_COMMUNICATOR, Members, RecordedRank, read_rank
+from chiplog.tracing.recorded_rank import (
+    UNKNOWN_COMMUNICATOR,
+    ClockRate,
+    Members,
+    RecordedRank,
+    read_rank,
+)
 from chiplog.tracing.trace import NOBODY, PARTS, RankTrace, Trace, kinds
 from chiplog.tracing.trace_file import is_trace_file
 
@@ -34,7 +40,8 @@ def _recognises(place: Path) -> bool:
 
 def _read(place: Path, _: TraceOptions) -> Trace:
     files = _files(place) or {0: place}
-    recorded = [read_rank(files[rank]) for rank in sorted(files)]
+    clocks: dict[int, ClockRate] = {}
+    recorded = [read_rank(files[rank], clocks) for rank in sorted(files)]
     count = int(recorded[0].header["ranks"])
     for rank, one in zip(sorted(files), recorded, strict=True):
         if one.rank != rank or int(one.header["ranks"]) != count:
