@@ -5,6 +5,7 @@ To take seconds, commands that measure get a budget that the reader does not typ
 
 from __future__ import annotations
 
+import itertools
 import os
 import re
 import shlex
@@ -30,7 +31,7 @@ GATE = (0, 3, 4)
 """The exit codes of a comparison with a threshold: passed, hit, not to be told."""
 REFUSAL = "With --anyway the fit is used all the same."
 """The end of what a command says that refuses a fit: whether this machine's fits stand, no document can promise."""
-MOST_NOT_RUN = 20
+MOST_NOT_RUN = 22
 BIN = Path(sys.executable).parent
 
 
@@ -43,7 +44,8 @@ def understood(words: list[str]) -> None:
     arguments = words[2 if below else 1 :]
     command.make_parser(click.Context(command)).parse_args(list(arguments))
     known = {word for one in command.params for word in (*one.opts, *one.secondary_opts)}
-    given = {word.partition("=")[0] for word in arguments if word.startswith("--")}
+    own = itertools.takewhile(lambda word: word != "--", arguments)
+    given = {word.partition("=")[0] for word in own if word.startswith("--")}
     assert given <= known | {"--help"}, given - known
 
 
