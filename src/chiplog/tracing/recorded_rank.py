@@ -196,11 +196,17 @@ class ClockRate:
 
 
 def _join_parts(file: TraceFile, calls: NDArray[Any], rows: NDArray[np.int64]) -> None:
-    """Gives the receiving half of a Sendrecv the communicator of its call, which is the row before."""
-    parts = np.flatnonzero(file.entries["kind"][rows] == file_of.RECEIVING)
-    if parts.size and parts[0] == 0:
+    """Gives the receiving half of a Sendrecv the communicator of its call, and what a Startall starts its begin."""
+    kind = file.entries["kind"][rows]
+    is_part = np.isin(kind, (file_of.RECEIVING, file_of.STARTED))
+    if is_part.size and is_part[0]:
         raise file.corrupt("it begins in the middle of a call")
-    calls["communicator"][parts] = calls["communicator"][parts - 1]
+    whole = np.maximum.accumulate(np.where(is_part, 0, np.arange(kind.size)))
+    halves = kind == file_of.RECEIVING
+    calls["communicator"][halves] = calls["communicator"][whole[halves]]
+    started = kind == file_of.STARTED
+    for time in ("begin_ns", "end_ns"):
+        calls[time][started] = calls["begin_ns"][whole[started]]
 
 
 class _Requests:
