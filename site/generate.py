@@ -6,7 +6,7 @@ import inspect
 from pathlib import Path
 
 from commands import all_commands, command_page
-from machines import FOLDER, side_by_side
+from machine_pages import FOLDER, side_by_side
 from schemas import schema_page
 from stage import with_site_links
 

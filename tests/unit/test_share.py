@@ -74,7 +74,7 @@ def test_a_file_without_a_model_to_share_says_which_is_needed(
 
 
 def test_the_machines_of_the_site_are_what_share_writes_and_are_drawn() -> None:
-    from machines import side_by_side
+    from machine_pages import side_by_side
 
     files = sorted((ROOT / "docs" / "machines").glob("*.json"))
     assert files
@@ -89,13 +89,13 @@ def test_the_machines_of_the_site_are_what_share_writes_and_are_drawn() -> None:
 
 
 def test_without_machines_there_is_no_picture(tmp_path: Path) -> None:
-    from machines import side_by_side
+    from machine_pages import side_by_side
 
     assert side_by_side(tmp_path) == ""
 
 
 def test_names_of_machines_are_text_on_the_page(model: Path, tmp_path: Path) -> None:
-    from machines import side_by_side
+    from machine_pages import side_by_side
 
     folder = tmp_path / "docs" / "machines"
     folder.mkdir(parents=True)
