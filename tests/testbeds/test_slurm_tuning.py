@@ -109,7 +109,7 @@ def test_forced_algorithms_race_without_han_and_the_default_with_it(
     variants = ("--variant", "default:", "--variant", "linear:coll_tuned_bcast_algorithm=1")
     without = []
     for names in ("default", "default,linear"):
-        words = (*variants, "--samples", "1", "--cell", f"bcast:4:64:{names}")
+        words = (*variants, "--samples", "1", "--cell", f"bcast:4:64:byte:{names}")
         done = started(cluster, mpi, settings, str(program.path), "--without", "han", *words)
         assert '"ranks":4,"hosts":2' in done.stdout, done.stderr
         without.append(
