@@ -19,6 +19,8 @@ ELSEWHERE = {
     ("run", "-o"): "is a folder that is new each time",
     ("bench", "-o"): "needs an MPI; it is written as other files",
     ("bench", "--json"): "needs an MPI; it is written as other files",
+    ("app", "--json"): "needs a trace; it is written as other files",
+    ("trace", "-o"): "a folder, into which the ranks write",
     ("check-tuning", "--json"): "needs an MPI; it is written as other files",
     ("tune", "--samples"): "needs an MPI; tests/unit/test_file_lock.py has it",
 }

@@ -98,13 +98,22 @@ def first_mpi() -> Mpi | None:
 
 
 def mpi_of_launcher(launcher: Path) -> Mpi | None:
-    """The first of `find_mpis` that `launcher` belongs to; None where no compiler wrapper of its MPI is known."""
+    """The first of `find_mpis` that `launcher` belongs to, else that of the compiler wrapper beside it, or None."""
     same = (
         mpi
         for mpi in _identified()
         if mpi.launcher is not None and mpi.launcher.resolve() == launcher.resolve()
     )
-    return next(same, None)
+    return next(same, None) or _mpi_beside(launcher)
+
+
+def _mpi_beside(launcher: Path) -> Mpi | None:
+    """That of the wrapper in the launcher's folder, if it has launchers of this name."""
+    wrapper = launcher.parent / "mpicxx"
+    if not os.access(wrapper, os.X_OK):
+        return None
+    mpi = identify_mpi(str(wrapper))
+    return mpi if launcher.name in LAUNCHERS.get(mpi.kind, ()) else None
 
 
 def _identified() -> Iterator[Mpi]:
