@@ -12,6 +12,8 @@ from chiplog.report.names import of_pairs
 from chiplog.report.patterns import pattern_tables
 
 MOST_ROWS, MOST_COLUMNS = 60, 8
+ROWS_BESIDE_FITS = 12
+"""Of a table that stands on a page of fits, such as exchanges beside ping-pongs."""
 PURPOSES = (None, "grid", "warm-up")
 ONE_PAIR = frozenset(
     {"prtt", "ping_pong", "send_overhead", "receive_overhead", "flood", "late_receiver"}
@@ -30,8 +32,9 @@ def section(target: TargetReport, key: str) -> Section | None:
     if not undescribed:
         return None
     dataset: Dataset = replace(target.dataset, series=undescribed)
+    rows = ROWS_BESIDE_FITS if described else MOST_ROWS
     tables = pattern_tables(
-        dataset, most_rows=MOST_ROWS, most_columns=MOST_COLUMNS, beside=target.dataset
+        dataset, most_rows=rows, most_columns=MOST_COLUMNS, beside=target.dataset
     )
     return Section(f"{key}-measured", line("Measured times"), tables) if tables else None
 
