@@ -39,7 +39,8 @@ TEST(BenchOptions, ATrailingOptionWithoutItsValueIsRefused) {
 
 TEST(BenchOptions, AnUnknownOneIsRefusedWithThoseThereAre) {
   const std::string refusal = refusal_of({"--bites", "8"});
-  EXPECT_TRUE(refusal.starts_with("UsageError: unknown option --bites; it accepts --operation, --type, --bytes, ")) << refusal;
+  EXPECT_TRUE(refusal.starts_with("UsageError: unknown option --bites; it accepts --operation, --type, --bytes, "))
+      << refusal;
 }
 
 TEST(BenchOptions, AWordThatIsNoOptionIsRefused) {
