@@ -39,7 +39,8 @@ class Requests {
  public:
   static void add(RequestKey key, const Posted& posted);
 
-  // The request is completed: false where the key is none of an active one. A persistent one is kept, but inactive.
+  // Notes that the request is completed. Returns false where no active request has the key. A persistent request stays,
+  // but is no longer active.
   static bool complete(RequestKey key, Posted& posted);
   // The same, and a persistent one goes, too. `was_active` says whether it is completed by that.
   static bool remove(RequestKey key, Posted& posted, bool& was_active);

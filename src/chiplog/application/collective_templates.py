@@ -70,7 +70,7 @@ class Template:
 
 
 def algorithm_for(operation: str, task: Task) -> Algorithm:
-    """The default, or the first of the others that takes so many ranks."""
+    """The default algorithm; where it can't have so many ranks, the first other one that can."""
     known = algorithms(operation)
     default = known[DEFAULTS[operation]]
     return next(way for way in (default, *known.values()) if way.accepts(task))

@@ -57,7 +57,6 @@ def _ranks(joined: JoinedCalls, messages: Messages, waiting: Waiting) -> tuple[R
     everything = slice(None)
     columns = zip(
         ranks,
-        by_rank(joined.durations_ns, joined.of_kinds("Init", "Init_thread", "Finalize")),
         by_rank(waiting.late_sender, everything),
         by_rank(waiting.late_receiver, everything),
         by_rank(waiting.collective, everything),
@@ -70,7 +69,7 @@ def _ranks(joined: JoinedCalls, messages: Messages, waiting: Waiting) -> tuple[R
             rank.rank,
             rank.seconds,
             rank.mpi_seconds,
-            start_and_end / NS,
+            rank.start_and_end_seconds,
             late_sender / NS,
             late_receiver / NS,
             collective / NS,
@@ -81,7 +80,6 @@ def _ranks(joined: JoinedCalls, messages: Messages, waiting: Waiting) -> tuple[R
         )
         for (
             rank,
-            start_and_end,
             late_sender,
             late_receiver,
             collective,

@@ -70,7 +70,7 @@ def _longest(joined: JoinedCalls, rows: Rows, until_ns: Nanoseconds) -> Nanoseco
 
 
 def _awaited(joined: JoinedCalls, collectives: CollectiveCalls) -> Nanoseconds:
-    """When the last of those came for whom each collective call must wait; its own begin where there is none."""
+    """When each collective call has all the ranks it waits for; where it waits for none, when it began."""
     begin = joined.calls["begin_ns"][collectives.rows]
     awaited = begin.copy()
     ranks, peers = joined.rank[collectives.rows], joined.calls["peer"][collectives.rows]

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from chiplog.cli.output import note_build, say
+from chiplog.counts import counted
 from chiplog.errors import RunFailed, UsageError
 
 if TYPE_CHECKING:
-    from chiplog.tracing.trace import Trace
+    from chiplog.tracing.trace import RankTrace, Trace
 
 
 def trace(
@@ -66,15 +67,16 @@ def _make_folder(folder: Path) -> None:
 def summary(trace: Trace, folder: Path) -> str:
     """What was recorded, how much of the time was in MPI, and what to do next."""
     ranks = trace.ranks
-    calls = sum(sum(one.call_counts.values()) for one in ranks)
-    shares = [one.mpi_seconds / one.seconds for one in ranks if one.seconds > 0]
-    lines = [f"{folder}: {len(ranks)} ranks, {calls:,} calls, {_seconds(trace):.6g} s."]
+    calls = sum(sum(rank.call_counts.values()) for rank in ranks)
+    shares = [_share(rank) for rank in ranks if rank.seconds > rank.start_and_end_seconds]
+    counts = f"{counted(len(ranks), 'rank')}, {counted(calls, 'call')}"
+    lines = [f"{folder}: {counts}, {_seconds(trace):.6g} s."]
     if shares:
         mean = sum(shares) / len(shares)
         lines.append(
-            f"In MPI: {mean:.0%} of the time ({min(shares):.0%} to {max(shares):.0%} by rank)."
+            f"Communication: {mean:.0%} of the time ({min(shares):.0%} to {max(shares):.0%} by rank)."
         )
-    cut = [str(one.rank) for one in ranks if not one.is_complete]
+    cut = [str(rank.rank) for rank in ranks if not rank.is_complete]
     if cut:
         named = ", ".join(cut[:8]) + (", ..." if len(cut) > 8 else "")
         lines.append(f"Without MPI_Finalize: rank {named}; their calls up to then are there.")
@@ -86,4 +88,10 @@ def summary(trace: Trace, folder: Path) -> str:
 
 
 def _seconds(trace: Trace) -> float:
-    return max((one.seconds for one in trace.ranks), default=0.0)
+    return max((rank.seconds for rank in trace.ranks), default=0.0)
+
+
+def _share(rank: RankTrace) -> float:
+    """The share of the time between MPI_Init and MPI_Finalize that is spent in MPI."""
+    outside = rank.start_and_end_seconds
+    return (rank.mpi_seconds - outside) / (rank.seconds - outside)

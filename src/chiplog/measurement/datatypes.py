@@ -30,7 +30,7 @@ def find_datatype(name: str) -> str:
 
 
 def whole_datatypes(datatypes: Sequence[str], message_bytes: int) -> tuple[str, ...]:
-    """Those of which a message may consist; UsageError where there is none.
+    """The datatypes that fill a message without a rest; UsageError where none of them does.
 
     >>> whole_datatypes(("double", "int", "byte"), 4)
     ('int', 'byte')

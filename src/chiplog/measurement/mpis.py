@@ -98,7 +98,7 @@ def first_mpi() -> Mpi | None:
 
 
 def mpi_of_launcher(launcher: Path) -> Mpi | None:
-    """The first of `find_mpis` that `launcher` belongs to, else that of the compiler wrapper beside it, or None."""
+    """The MPI of a launcher: known by it, or by the compiler wrapper in its folder; None where neither tells."""
     same = (
         mpi
         for mpi in _identified()

@@ -131,6 +131,13 @@ class RankTrace:
         return float((self.calls["end_ns"] - self.calls["begin_ns"]).sum()) / 1e9
 
     @property
+    def start_and_end_seconds(self) -> float:
+        """Time within MPI_Init and MPI_Finalize, which are no communication."""
+        kinds = [KIND_OF[name] for name in ("Init", "Init_thread", "Finalize")]
+        calls = self.calls[np.isin(self.calls["kind"], kinds)]
+        return float((calls["end_ns"] - calls["begin_ns"]).sum()) / 1e9
+
+    @property
     def seconds(self) -> float:
         """Time from the begin of the first call to the end of the last."""
         if not self.calls.size:

@@ -43,26 +43,26 @@ def _read(place: Path, _: TraceOptions) -> Trace:
     clocks: dict[int, ClockRate] = {}
     recorded = [read_rank(files[rank], clocks) for rank in sorted(files)]
     count = int(recorded[0].header["ranks"])
-    for rank, one in zip(sorted(files), recorded, strict=True):
-        if one.rank != rank or int(one.header["ranks"]) != count:
+    for rank, record in zip(sorted(files), recorded, strict=True):
+        if record.rank != rank or int(record.header["ranks"]) != count:
             raise CorruptFile(
-                f"{one.path}: is of rank {one.rank} of {one.header['ranks']}, not of rank {rank} of {count}."
+                f"{record.path}: is of rank {record.rank} of {record.header['ranks']}, not of rank {rank} of {count}."
             )
     missing = next((rank for rank in range(count) if rank not in files), None)
     if missing is not None:
         raise CorruptFile(f"{place}: the file of rank {missing} of {count} is missing.")
     notes = _correct_clocks(recorded)
-    beginnings = [one.calls["begin_ns"].min() for one in recorded if one.calls.size]
+    beginnings = [record.calls["begin_ns"].min() for record in recorded if record.calls.size]
     origin_ns = int(min(beginnings, default=0))
     groups = _Communicators(count)
-    ranks = tuple(_rank_trace(one, groups, origin_ns) for one in recorded)
-    lost = sum(int(one.header["lost_calls"]) for one in recorded)
+    ranks = tuple(_rank_trace(record, groups, origin_ns) for record in recorded)
+    lost = sum(int(record.header["lost_calls"]) for record in recorded)
     if lost:
         notes.append(f"{lost} calls are missing: the disk was full.")
     return Trace(
         ranks=ranks,
         communicators=tuple(groups.members),
-        hosts=tuple(one.host for one in recorded),
+        hosts=tuple(record.host for record in recorded),
         source=f"chiplog trace, {recorded[0].mpi}",
         notes=tuple(notes),
     )
@@ -71,31 +71,31 @@ def _read(place: Path, _: TraceOptions) -> Trace:
 def _correct_clocks(recorded: Sequence[RecordedRank]) -> list[str]:
     """Takes the offset from rank 0's clock from all times; the notes say whose clocks are only known roughly."""
     rough = []
-    for one in recorded:
-        leader_rank = int(one.header["clock_leader"])
+    for record in recorded:
+        leader_rank = int(record.header["clock_leader"])
         if leader_rank == 0:
             continue
         if leader_rank >= len(recorded):
-            raise CorruptFile(f"{one.path}: its clock is said to be that of rank {leader_rank}.")
+            raise CorruptFile(f"{record.path}: its clock is said to be that of rank {leader_rank}.")
         leader = recorded[leader_rank].header
         offsets = [leader["offset_at_init"], leader["offset_at_finalize"]]
         known = [offset for offset in offsets if offset["round_trip_ns"] > 0]
         for column in ("begin_ns", "end_ns"):
-            times = one.calls[column]
+            times = record.calls[column]
             if known:
                 at = [float(offset["monotonic_ns"]) for offset in known]
                 ahead = [float(offset["ahead_ns"]) for offset in known]
                 times -= np.rint(np.interp(times, at, ahead)).astype(np.int64)
             else:
-                times += _real_minus_monotonic(one) - _real_minus_monotonic(recorded[0])
+                times += _real_minus_monotonic(record) - _real_minus_monotonic(recorded[0])
         if not known:
-            rough.append(one.host)
+            rough.append(record.host)
     hosts = ", ".join(sorted(set(rough)))
     return [f"the clocks of {hosts} are only known by the time of day."] if rough else []
 
 
-def _real_minus_monotonic(one: RecordedRank) -> int:
-    return int(one.header["realtime_ns"]) - int(one.header["first"]["monotonic_ns"])
+def _real_minus_monotonic(record: RecordedRank) -> int:
+    return int(record.header["realtime_ns"]) - int(record.header["first"]["monotonic_ns"])
 
 
 class _Communicators:
@@ -125,22 +125,29 @@ class _Communicators:
         return common
 
 
-def _rank_trace(one: RecordedRank, groups: _Communicators, origin_ns: int) -> RankTrace:
-    calls = one.calls
+def _rank_trace(record: RecordedRank, groups: _Communicators, origin_ns: int) -> RankTrace:
+    calls = record.calls
     calls["begin_ns"] -= origin_ns
     calls["end_ns"] -= origin_ns
-    numbers = groups.numbers(one.communicators)
+    numbers = groups.numbers(record.communicators)
     own = calls["communicator"].copy()
     calls["communicator"] = 0
     for number in np.unique(own[own != UNKNOWN_COMMUNICATOR]).tolist():
         if number not in numbers:
-            raise CorruptFile(f"{one.path}: communicator {number} is used, but nowhere described.")
+            raise CorruptFile(
+                f"{record.path}: communicator {number} is used, but nowhere described."
+            )
         rows = own == number
         calls["communicator"][rows] = numbers[number]
-        _to_world(calls["peer"], rows, one.communicators[number], one.path)
+        _to_world(calls["peer"], rows, record.communicators[number], record.path)
     unknown = (own == UNKNOWN_COMMUNICATOR) & (calls["peer"] >= 0)
     calls["peer"][unknown] = NOBODY
-    return RankTrace(one.rank, _in_order(calls), one.requests, bool(one.header["is_finalized"]))
+    return RankTrace(
+        record.rank,
+        _in_order(calls),
+        record.requests,
+        bool(record.header["is_finalized"]),
+    )
 
 
 def _in_order(calls: NDArray[np.void]) -> NDArray[np.void]:
