@@ -3,12 +3,14 @@
 #include "simulation.hpp"
 
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/array.h>
 #include <nanobind/stl/function.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
@@ -102,18 +104,36 @@ void write_goal(int descriptor, std::uint32_t ranks, const Bytes& operations, co
   });
 }
 
-using Simulated = std::tuple<OwnTimes, std::uint64_t, OwnIndices, OwnIndices, OwnBytes>;
+using Counts = std::array<std::int64_t, 9>;
+using Simulated = std::tuple<OwnTimes, std::uint64_t, OwnIndices, OwnIndices, OwnBytes, Counts, OwnBytes>;
+
+Counts counts_of(const simulation::CriticalPath& path) {
+  return {path.computing,
+          path.send.starts,
+          path.send.further_bytes,
+          path.nic.starts,
+          path.nic.further_bytes,
+          path.receive.starts,
+          path.receive.further_bytes,
+          path.one_way.starts,
+          path.one_way.further_bytes};
+}
 
 Simulated simulate(std::uint32_t ranks, const Bytes& operations, const Bytes& ends, const Bytes& starts,
-                   const simulation::Parameters& parameters, bool trace) {
+                   const simulation::Parameters& parameters, bool trace, bool follow) {
   const simulation::Schedule schedule = view(ranks, operations, ends, starts);
   simulation::Outcome outcome;
   {
     const nb::gil_scoped_release released;
-    outcome = simulation::simulate(schedule, parameters, {trace, raise_if_interrupted});
+    outcome = simulation::simulate(schedule, parameters, {trace, raise_if_interrupted, follow});
   }
-  return {give<OwnTimes>(std::move(outcome.finish)), outcome.events, give<OwnIndices>(std::move(outcome.unfinished)),
-          give<OwnIndices>(std::move(outcome.unreceived)), give<OwnBytes>(std::move(outcome.trace))};
+  return {give<OwnTimes>(std::move(outcome.finish)),
+          outcome.events,
+          give<OwnIndices>(std::move(outcome.unfinished)),
+          give<OwnIndices>(std::move(outcome.unreceived)),
+          give<OwnBytes>(std::move(outcome.trace)),
+          counts_of(outcome.critical_path),
+          give<OwnBytes>(std::move(outcome.critical_path.steps))};
 }
 
 using Table = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
@@ -221,6 +241,7 @@ void bind_simulation(nb::module_& module) {
       "and the three times before, shape (8, draws).");
   bind_parameters(module);
   module.def("simulate", &simulate, "ranks"_a, "operations"_a, "requires_end"_a, "requires_start"_a, "parameters"_a,
-             nb::kw_only(), "trace"_a,
-             "(finish_ps, events, unfinished, unreceived, trace) under LogGOPS; OverflowError beyond 2^63 ps.");
+             nb::kw_only(), "trace"_a, "follow"_a,
+             "(finish_ps, events, unfinished, unreceived, trace, counts, path) under LogGOPS; OverflowError beyond "
+             "2^63 ps.");
 }

@@ -124,4 +124,13 @@ def simulate(
     parameters: Parameters,
     *,
     trace: bool,
-) -> tuple[NDArray[np.int64], int, NDArray[np.uint32], NDArray[np.uint32], NDArray[np.uint8]]: ...
+    follow: bool,
+) -> tuple[
+    NDArray[np.int64],
+    int,
+    NDArray[np.uint32],
+    NDArray[np.uint32],
+    NDArray[np.uint8],
+    tuple[int, ...],
+    NDArray[np.uint8],
+]: ...

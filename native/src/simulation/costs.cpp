@@ -46,9 +46,13 @@ Costs::Costs(Protocols protocols) : protocols_(std::move(protocols)) {
   recent_.fill(compute(0));
 }
 
-MessageCost Costs::compute(std::uint64_t bytes) const {
+const Protocol& Costs::protocol_of(std::uint64_t bytes) const {
   const auto begins_above = [](std::uint64_t size, const Protocol& one) { return size < one.first_bytes; };
-  const Protocol& one = *std::prev(std::upper_bound(protocols_.begin(), protocols_.end(), bytes, begins_above));
+  return *std::prev(std::upper_bound(protocols_.begin(), protocols_.end(), bytes, begins_above));
+}
+
+MessageCost Costs::compute(std::uint64_t bytes) const {
+  const Protocol& one = protocol_of(bytes);
   const auto at = [bytes](const Line& line) {
     return add(line.start, bytes_after_first(bytes, line.attoseconds_per_byte));
   };

@@ -81,6 +81,8 @@ class Costs {
     return entry;
   }
 
+  [[nodiscard]] const Protocol& protocol_of(std::uint64_t bytes) const;
+
   [[nodiscard]] bool arrive_whole() const {
     return std::any_of(protocols_.begin(), protocols_.end(), [](const Protocol& one) { return one.arrives_whole; });
   }
@@ -99,8 +101,10 @@ class PairCosts {
   PairCosts(const Parameters& parameters, std::uint32_t ranks);
 
   // The reference holds until the next call. Throws TimeOverflow.
-  [[nodiscard]] const MessageCost& of(const Operation& send) {
-    return costs_[groups_ == 0 ? of_traffic(send.traffic) : class_of(send.rank, send.peer)].of(send.amount);
+  [[nodiscard]] const MessageCost& of(const Operation& send) { return costs_[place_of(send)].of(send.amount); }
+
+  [[nodiscard]] const Protocol& protocol_of(const Operation& send) const {
+    return costs_[place_of(send)].protocol_of(send.amount);
   }
 
   // True if messages of some class and size arrive as a whole.
@@ -109,6 +113,10 @@ class PairCosts {
   }
 
  private:
+  [[nodiscard]] std::size_t place_of(const Operation& send) const {
+    return groups_ == 0 ? of_traffic(send.traffic) : class_of(send.rank, send.peer);
+  }
+
   [[nodiscard]] std::size_t of_traffic(std::uint8_t traffic) const { return traffic < costs_.size() ? traffic : 0; }
 
   [[nodiscard]] std::size_t class_of(std::uint32_t from, std::uint32_t to) const {

@@ -3,8 +3,12 @@
 #include <algorithm>
 #include <cstddef>
 #include <span>
+#include <stdexcept>
+#include <type_traits>
 #include <utility>
+#include <vector>
 
+#include "simulation/critical_path.hpp"
 #include "simulation/dependents.hpp"
 #include "simulation/event_queue.hpp"
 #include "simulation/huge_pages.hpp"
@@ -27,7 +31,13 @@ Action action_of(Kind kind) { return kind == Kind::calc ? Action::calc : Action:
 // The life of an operation:
 //   release -> [become_ready] -> line -> start_calc | start_send     a message: arrive -> line -> take
 //   release -> post                                                  a message and its receive end together
-template <class Matching>
+// In place of FollowedCauses where nobody asks for the critical path.
+struct NoCauses {
+  NoCauses(const Schedule& /*schedule*/, const Needs& /*needs*/) {}
+};
+
+// `Causes` are FollowedCauses or NoCauses.
+template <class Matching, class Causes>
 class Simulation {
  public:
   Simulation(const Schedule& schedule, const Needs& needs, const Parameters& parameters, const Options& options)
@@ -45,6 +55,7 @@ class Simulation {
         states_(schedule.operations.size()),
         resources_(schedule.ranks, needs, free_gaps_),
         matching_(schedule, states_),
+        causes_(schedule, needs),
         several_cpus_(needs.cpus > 1),
         arrive_whole_(costs_.arrive_whole()),
         lookahead_(operations_, queue_, states_, resources_, matching_),
@@ -102,6 +113,7 @@ class Simulation {
   void schedule(std::uint32_t operation, Kind kind) {
     const std::uint32_t order = next_order_++;
     if (kind == Kind::receive) {
+      if constexpr (follows) causes_.of({operation, false}) = cause_of_post(operation);
       queue_.push({earliest(operation, Action::post), order, operation, Action::post});
     } else if (several_cpus_) {
       queue_.push({earliest(operation, action_of(kind)), order, operation, Action::become_ready});
@@ -151,6 +163,7 @@ class Simulation {
 
   void start(std::uint32_t operation, Action action, Picoseconds now) {
     ++events_;
+    if constexpr (follows) causes_.of({operation, action == Action::take}) = cause_of(operation, action, now);
     switch (action) {
       case Action::send:
         return start_send(operation, now);
@@ -165,9 +178,10 @@ class Simulation {
     const Operation& calc = operations_[operation];
     const Picoseconds end = busy_until(calc.rank, now, duration(calc.amount));
     resources_.cpu(calc.rank, calc.cpu) = end;
+    if constexpr (follows) causes_.cpu(calc.rank, calc.cpu) = {{operation, false}, Passing::cpu};
     note({now, end, operation, Work::calc});
     started(operation, now);
-    ended(operation, end);
+    ended(operation, end, {{operation, false}, Passing::cpu});
   }
 
   [[nodiscard]] static Picoseconds duration(std::uint64_t nanoseconds) {
@@ -190,10 +204,14 @@ class Simulation {
     Picoseconds& nic = resources_.sending_nic(send.rank, send.nic);
     resources_.cpu(send.rank, send.cpu) = end;
     nic = add(std::max(nic, now), add(cost.nic, link));
+    if constexpr (follows) {
+      causes_.cpu(send.rank, send.cpu) = {{operation, false}, Passing::cpu};
+      causes_.sending_nic(send.rank, send.nic) = {{operation, false}, Passing::nic};
+    }
     note({now, end, operation, Work::send});
     queue_.push({add(now, add(cost.arrival, late)), next_order_++, operation, Action::arrive});
     started(operation, now);
-    if (!synchronises(send)) ended(operation, end);
+    if (!synchronises(send)) ended(operation, end, {{operation, false}, Passing::cpu});
   }
 
   [[nodiscard]] bool synchronises(const Operation& send) const { return send.amount > S_bytes_; }
@@ -204,12 +222,17 @@ class Simulation {
     const Picoseconds end = busy_until(send.peer, now, cost.receive_cpu);
     resources_.cpu(send.peer, send.cpu) = end;
     resources_.receiving_nic(send.peer, send.nic) = add(now, cost.nic - cost.lead);
+    const Cause taken = {{message, true}, Passing::cpu};
+    if constexpr (follows) {
+      causes_.cpu(send.peer, send.cpu) = taken;
+      causes_.receiving_nic(send.peer, send.nic) = {{message, true}, Passing::nic};
+    }
     note({now, end, message, Work::receive});
     if (several_cpus_) ready_[message] = end;
     const std::uint32_t receive = meet(send.peer, send.rank, send.tag, message);
     if (receive == no_operation) return;
-    resume_sender(message, now);
-    ended(receive, end);
+    resume_sender(message, now, {message, true});
+    ended(receive, end, taken);
   }
 
   void post(std::uint32_t operation, Picoseconds now) {
@@ -218,8 +241,10 @@ class Simulation {
     started(operation, now);
     const std::uint32_t message = meet(receive.rank, receive.peer, receive.tag, operation);
     if (message == no_operation) return;
-    resume_sender(message, now);
-    ended(operation, several_cpus_ ? std::max(now, ready_[message]) : now);
+    resume_sender(message, now, {operation, false});
+    if (several_cpus_ && ready_[message] > now)
+      return ended(operation, ready_[message], {{message, true}, Passing::cpu});
+    ended(operation, now, {{operation, false}, Passing::nothing});
   }
 
   std::uint32_t meet(std::uint32_t rank, std::uint32_t source, std::uint32_t tag, std::uint32_t operation) {
@@ -228,32 +253,69 @@ class Simulation {
     return counterpart;
   }
 
-  // A message has been received: a sender that waits for it continues.
-  void resume_sender(std::uint32_t message, Picoseconds now) {
+  // A message has been received, now, at `moment`: a sender that waits for it continues.
+  void resume_sender(std::uint32_t message, Picoseconds now, Moment moment) {
     const Operation& send = operations_[message];
     if (!synchronises(send)) return;
     Picoseconds& cpu = resources_.cpu(send.rank, send.cpu);
     Picoseconds& nic = resources_.sending_nic(send.rank, send.nic);
+    if constexpr (follows) {
+      if (cpu < now) causes_.cpu(send.rank, send.cpu) = {moment, Passing::nothing};
+      if (nic < now) causes_.sending_nic(send.rank, send.nic) = {moment, Passing::nothing};
+    }
     cpu = std::max(cpu, now);
     nic = std::max(nic, add(now, free_gaps_));
-    ended(message, now);
+    ended(message, now, {moment, Passing::nothing});
   }
 
   void started(std::uint32_t operation, Picoseconds now) {
-    if (!waiting_for_start_.empty()) meet_requirement(waiting_for_start_.of(operation), now);
+    if (!waiting_for_start_.empty())
+      meet_requirement(waiting_for_start_.of(operation), now, {{operation, false}, Passing::nothing});
   }
 
-  void ended(std::uint32_t operation, Picoseconds at) {
+  void ended(std::uint32_t operation, Picoseconds at, Cause cause) {
     --unfinished_;
     states_.open(operation) = has_ended;
-    if (!waiting_for_end_.empty()) meet_requirement(waiting_for_end_.of(operation), at);
+    if (!waiting_for_end_.empty()) meet_requirement(waiting_for_end_.of(operation), at, cause);
   }
 
-  void meet_requirement(std::span<const std::uint32_t> dependents, Picoseconds at) {
+  void meet_requirement(std::span<const std::uint32_t> dependents, Picoseconds at, [[maybe_unused]] Cause cause) {
     for (const std::uint32_t dependent : dependents) {
+      if constexpr (follows)
+        if (several_cpus_ && at >= ready_[dependent]) causes_.requirement(dependent) = cause;
       if (several_cpus_) ready_[dependent] = std::max(ready_[dependent], at);
       if (--states_.open(dependent) == 0) released_.add(dependent, operations_[dependent]);
     }
+  }
+
+  // What decided when a receive is posted: its CPU, or what it requires.
+  [[nodiscard]] Cause cause_of_post(std::uint32_t operation) {
+    const Operation& receive = operations_[operation];
+    if (several_cpus_ && ready_[operation] > resources_.cpu(receive.rank, receive.cpu))
+      return causes_.requirement(operation);
+    return causes_.cpu(receive.rank, receive.cpu);
+  }
+
+  // What decided that something starts now, before it takes its resources.
+  [[nodiscard]] Cause cause_of(std::uint32_t operation, Action action, Picoseconds now) {
+    const Operation& one = operations_[operation];
+    const std::uint32_t rank = action == Action::take ? one.peer : one.rank;
+    if (resources_.cpu(rank, one.cpu) == now) return causes_.cpu(rank, one.cpu);
+    if (action == Action::send && resources_.sending_nic(rank, one.nic) == now)
+      return causes_.sending_nic(rank, one.nic);
+    if (action != Action::take) return several_cpus_ ? causes_.requirement(operation) : Cause();
+    const Cause before = causes_.receiving_nic(rank, one.nic);
+    const bool waited = resources_.receiving_nic(rank, one.nic) + costs_.of(one).lead == now;
+    return waited && !before.is_start() ? before : Cause({operation, false}, Passing::arrival);
+  }
+
+  // The path to the CPU that is free last.
+  [[nodiscard]] CriticalPath critical_path(const std::vector<Picoseconds>& finish) {
+    const auto last = std::max_element(finish.begin(), finish.end());
+    const auto rank = static_cast<std::uint32_t>(last - finish.begin());
+    std::uint8_t cpu = 0;
+    while (resources_.cpu(rank, cpu) != *last) ++cpu;
+    return causes_.walk_back(causes_.cpu(rank, cpu), *last, costs_);
   }
 
   void note(const Busy& busy) {
@@ -261,8 +323,11 @@ class Simulation {
   }
 
   Outcome outcome() {
-    Outcome found{resources_.finish(), events_, std::move(trace_), {}, {}};
-    if (unfinished_ == 0 && unmatched_ == 0) return found;
+    Outcome found{resources_.finish(), events_, std::move(trace_), {}, {}, {}};
+    if (unfinished_ == 0 && unmatched_ == 0) {
+      if constexpr (follows) found.critical_path = critical_path(found.finish);
+      return found;
+    }
     for (std::uint32_t operation = 0; operation < operations_.size(); ++operation)
       if (states_.open(operation) != has_ended) found.unfinished.push_back(operation);
     for (const std::uint32_t operation : matching_.waiting())
@@ -270,6 +335,8 @@ class Simulation {
     std::sort(found.unreceived.begin(), found.unreceived.end());
     return found;
   }
+
+  static constexpr bool follows = std::is_same_v<Causes, FollowedCauses>;
 
   const Schedule& schedule_;
   std::span<const Operation> operations_;
@@ -286,6 +353,7 @@ class Simulation {
   OperationStates states_;
   Resources resources_;
   Matching matching_;
+  [[no_unique_address]] Causes causes_;
   bool several_cpus_;
   bool arrive_whole_;  // some messages do
   EventQueue queue_;
@@ -298,12 +366,21 @@ class Simulation {
   std::size_t unmatched_ = 0;  // messages that nobody has received, and receives that wait
 };
 
+template <class Causes>
+Outcome run(const Schedule& schedule, const Parameters& parameters, const Options& options) {
+  const Needs needs = check(schedule);
+  return needs.wildcards ? Simulation<WildcardMatching, Causes>(schedule, needs, parameters, options).run()
+                         : Simulation<ExactMatching, Causes>(schedule, needs, parameters, options).run();
+}
+
 }  // namespace
 
 Outcome simulate(const Schedule& schedule, const Parameters& parameters, const Options& options) {
-  const Needs needs = check(schedule);
-  return needs.wildcards ? Simulation<WildcardMatching>(schedule, needs, parameters, options).run()
-                         : Simulation<ExactMatching>(schedule, needs, parameters, options).run();
+  if (!options.follow) return run<NoCauses>(schedule, parameters, options);
+  if (parameters.free_messages > 1 || parameters.ranks_per_node > 0 ||
+      !Noise(parameters.noise, schedule.ranks).silent())
+    throw std::invalid_argument("the critical path is told without noise, shared rates and free messages only");
+  return run<FollowedCauses>(schedule, parameters, options);
 }
 
 }  // namespace chiplog::simulation

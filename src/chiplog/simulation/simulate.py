@@ -13,6 +13,7 @@ from chiplog import _native
 from chiplog.errors import RunFailed
 from chiplog.schedule.arrays import Schedule, as_bytes
 from chiplog.simulation.conditions import Conditions
+from chiplog.simulation.critical_path import CriticalPath, critical_path
 from chiplog.simulation.parameters import LogGOPS
 from chiplog.simulation.stuck import stuck_sentence
 
@@ -27,13 +28,14 @@ class Simulation:
 
     `finish_ps` says when each rank was done, in picoseconds, shape (ranks,); `events` counts operations executed and
     messages sent, three a message; `busy` has the type BUSY and the shape (busy times,), in the order of execution,
-    and is empty unless a trace was asked for.
+    and is empty unless a trace was asked for. `critical_path` is there if it was asked for.
     """
 
     finish_ps: NDArray[np.int64]
     events: int
     wall_seconds: float
     busy: NDArray[Any]
+    critical_path: CriticalPath | None = None
 
     @property
     def makespan_ps(self) -> int:
@@ -56,10 +58,12 @@ def simulate(
     *,
     conditions: Conditions = PLAIN,
     trace: bool = False,
+    follow: bool = False,
 ) -> Simulation:
     """Executes `schedule` under LogGOPS.
 
-    Classes of pairs in `conditions` take the place of the protocols of `parameters`.
+    Classes of pairs in `conditions` take the place of the protocols of `parameters`. With `follow`, the critical path
+    is told; not with noise, a node's shared rate and LogfP's free messages (ValueError).
 
     Raises RunFailed where the schedule can't finish, naming the ranks and operations that wait, and where a time
     exceeds 2^63 ps (106 days); ValueError where the arrays hold what no schedule may.
@@ -68,17 +72,19 @@ def simulate(
     native = parameters.for_native()
     conditions.set_on(native)
     try:
-        finish, events, unfinished, unreceived, busy = _native.simulate(
+        finish, events, unfinished, unreceived, busy, counts, steps = _native.simulate(
             schedule.ranks,
             as_bytes(schedule.operations),
             as_bytes(schedule.requires_end),
             as_bytes(schedule.requires_start),
             native,
             trace=trace,
+            follow=follow,
         )
     except OverflowError as error:
         raise RunFailed(f"the simulation ended early: {error}.") from error
     seconds = time.perf_counter() - began
     if unfinished.size or unreceived.size:
         raise RunFailed(stuck_sentence(schedule, unfinished, unreceived))
-    return Simulation(finish, events, seconds, busy.view(BUSY))
+    path = critical_path(counts, steps) if follow else None
+    return Simulation(finish, events, seconds, busy.view(BUSY), path)
