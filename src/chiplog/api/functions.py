@@ -227,11 +227,13 @@ def app(
     any_source: int | None = None,
     flops_per_second: float | None = None,
     anyway: bool = False,
+    sensitivity: bool = False,
 ) -> AppResult:
     """What an application's communication costs, from a trace of it; with a `model`, its time by it, in `replay`.
 
     `any_source` is the number of MPI_ANY_SOURCE in liballprof's text, where the trace does not tell it;
-    `flops_per_second` is how fast a rank computes, where the trace has flops in place of times.
+    `flops_per_second` is how fast a rank computes, where the trace has flops in place of times. With `sensitivity`,
+    also how that time changes with each parameter of the model.
 
     CorruptFile where the trace can't be understood; UsageError where the fit can't be simulated, or its own check
     rejects it, unless `anyway`.
@@ -250,7 +252,13 @@ def app(
     from chiplog.jobs.simulated_model import parameters_to_simulate
 
     by = ReplayBy(parameters_to_simulate(_fits(model), anyway=anyway))
-    return replace(costs, replay=replay(costs, schedule_of(read_in, flops_per_second), by))
+    replayed = schedule_of(read_in, flops_per_second)
+    answer = replay(costs, replayed, by)
+    if sensitivity:
+        from chiplog.jobs.sensitivity import sensitivity as sensitivity_of
+
+        answer = replace(answer, sensitivity=sensitivity_of(replayed.schedule, by))
+    return replace(costs, replay=answer)
 
 
 @for_python

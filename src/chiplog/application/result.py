@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from chiplog.json_values import members, plain
+from chiplog.simulation.critical_path import PathShares, Slopes
+from chiplog.simulation.sensitivity import SLOWER, Sensitivity
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +94,12 @@ class Replay:
     """How far its ranks and messages lie beyond what was measured."""
     rejected: str | None = None
     """Why the fit's own check rejects it."""
+    critical_path: PathShares | None = None
+    """What decides its time."""
+    slopes: Slopes | None = None
+    """How it changes with each parameter, as far as the order of events stays the same."""
+    sensitivity: Sensitivity | None = None
+    """How it changes with each parameter, if that was asked for."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -145,7 +153,23 @@ class AppResult:
             ],
             **members(self, "calls", "sizes", "pairs", "notes"),
         }
-        return result if self.replay is None else {**result, **members(self, "replay")}
+        return result if self.replay is None else {**result, **_replay_to_json(self.replay)}
+
+
+def _replay_to_json(replay: Replay) -> dict[str, Any]:
+    """The replay, its slopes and, if they were asked for, tolerances and gains."""
+    fields = plain(replay)
+    sensitivity = fields.pop("sensitivity")
+    result = {"replay": fields}
+    for name in ("critical_path", "slopes"):
+        table = getattr(replay, name)
+        fields[name] = None if table is None else table._asdict()
+    result["slopes"] = fields.pop("slopes")
+    if sensitivity is not None:
+        rows = sensitivity["tolerances"]
+        result["tolerance"] = [{"slowdown": SLOWER, **row} for row in rows]
+        result["gains"] = sensitivity["gains"]
+    return result
 
 
 def plain_row(row: RankCosts) -> dict[str, Any]:

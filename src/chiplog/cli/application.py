@@ -53,6 +53,11 @@ class ReplayOptions:
     parameters: ParameterOptions
     target: TargetOption = None
     anyway: AnywayOption = False
+    sensitivity: bool = option(
+        False,
+        "--sensitivity",
+        help="How much each parameter of the model matters to the application's time.",
+    )
 
     @property
     def is_asked(self) -> bool:
@@ -95,6 +100,10 @@ def application(
     if model.is_asked:
         replayed = schedule_of(traced, reading.flops_per_second)
         result = _replayed(result, replayed, model, trace)
+    elif model.sensitivity:
+        raise UsageError(
+            "--sensitivity: needs a model: add --model MODEL, or --L, --o, --g and --G."
+        )
     if json_file:
         write_json(json_file, result.to_json())
     if json_file != "-":
@@ -112,7 +121,12 @@ def _replayed(
     by = _by(model, replayed.schedule)
     if by.fitted is not None:
         cautions(by.fitted, replayed.schedule)
-    return replace(result, replay=replay(result, replayed, replace(by, trace=str(path))))
+    answer = replay(result, replayed, replace(by, trace=str(path)))
+    if model.sensitivity:
+        from chiplog.jobs.sensitivity import sensitivity
+
+        answer = replace(answer, sensitivity=sensitivity(replayed.schedule, by))
+    return replace(result, replay=answer)
 
 
 def _by(model: ReplayOptions, schedule: Schedule) -> ReplayBy:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from chiplog.application.result import AppResult, RankCosts, Replay
 from chiplog.cli.output import aligned, wrapped
+from chiplog.cli.sensitivity_text import sensitivity_text
 from chiplog.counts import counted
 from chiplog.report import format
 
@@ -27,6 +28,8 @@ def application_text(result: AppResult, *, details: bool = False) -> str:
         parts += [_sizes(result), _pairs(result, details=details)]
     if result.replay is not None:
         parts.append(_replay(result.replay))
+        if result.replay.sensitivity is not None:
+            parts.append(sensitivity_text(result.replay.sensitivity))
     return "\n\n".join(parts)
 
 
@@ -174,6 +177,11 @@ def _replay(replay: Replay) -> str:
         word = "less" if change < 0 else "more"
         traced = format.value(replay.traced_seconds, "s")
         told += f": {format.percent(abs(change))} {word} than the {traced} that were traced"
+    path = replay.critical_path
+    if path is not None:
+        parts = zip(path, ("computing", "sending and receiving", "messages under way"), strict=True)
+        shares = [f"{format.percent(share)} {part}" for share, part in parts]
+        told += f". On the critical path, {shares[0]}, {shares[1]} and {shares[2]}"
     ways = "; ".join(f"{call} as {way}" for call, way in replay.algorithms.items())
     lines = [wrapped(f"{told}.")]
     if ways:

@@ -35,17 +35,23 @@ def replay(costs: AppResult, replayed: ReplayedTrace, by: ReplayBy) -> Replay:
     beyond = rejected = None
     try:
         if by.fitted is not None:
-            found = by.fitted.simulate(replayed.schedule, conditions=by.conditions)
-            times_ps = found.simulation.makespan_ps, found.low_ps, found.high_ps
+            found = by.fitted.simulate(replayed.schedule, conditions=by.conditions, follow=True)
+            parameters = by.fitted.in_the_middle(replayed.schedule)
+            simulation, ends_ps = found.simulation, (found.low_ps, found.high_ps)
             beyond, rejected = by.fitted.beyond(replayed.schedule), rejection(by.fitted.fit)
         else:
             assert by.parameters is not None
-            simulation = run(replayed.schedule, by.parameters, conditions=by.conditions)
-            times_ps = (simulation.makespan_ps,) * 3
+            parameters = by.parameters
+            simulation = run(
+                replayed.schedule, by.parameters, conditions=by.conditions, follow=True
+            )
+            ends_ps = (simulation.makespan_ps,) * 2
     except RunFailed as error:
         kind = CorruptFile if "can't finish" in str(error) else RunFailed
         raise kind(f"{by.trace} can't be replayed: {error}") from error
-    seconds, low, high = (time / PS_PER_SECOND for time in times_ps)
+    seconds, low, high = (time / PS_PER_SECOND for time in (simulation.makespan_ps, *ends_ps))
+    path = simulation.critical_path
+    assert path is not None
     return Replay(
         seconds,
         low,
@@ -55,4 +61,6 @@ def replay(costs: AppResult, replayed: ReplayedTrace, by: ReplayBy) -> Replay:
         replayed.notes,
         beyond,
         rejected,
+        path.shares(replayed.schedule, simulation.makespan_ps) if seconds else None,
+        path.slopes(parameters),
     )

@@ -12,11 +12,12 @@ import numpy as np
 from chiplog.export.fits import fit_to_use, usable_fits
 from chiplog.fitting.model_file import read_model
 from chiplog.fitting.origin import beyond_measured, of_target
-from chiplog.fitting.predictions.known import refusal
+from chiplog.fitting.predictions.known import Array, refusal
 from chiplog.fitting.predictions.span import AnswerSpan, Evaluate, first_points
 from chiplog.fitting.result import Fit
 from chiplog.prediction.loggp import LogGPSpeaker
 from chiplog.prediction.model_error import model_error, with_model_error
+from chiplog.prediction.network import Space
 from chiplog.prediction.simulated import MOST_EVENTS, PS_PER_SECOND, ScheduleTimes
 from chiplog.schedule.arrays import CALC, Schedule
 from chiplog.simulation.conditions import Conditions
@@ -60,7 +61,12 @@ class FittedParameters:
         return "; ".join(reason for reason in reasons if reason) or None
 
     def simulate(
-        self, schedule: Schedule, *, conditions: Conditions = PLAIN, trace: bool = False
+        self,
+        schedule: Schedule,
+        *,
+        conditions: Conditions = PLAIN,
+        trace: bool = False,
+        follow: bool = False,
     ) -> Range:
         """Executes `schedule` in the middle of the set and all over it.
 
@@ -71,7 +77,7 @@ class FittedParameters:
         times = ScheduleTimes(schedule, self._speaker, conditions)
         space = times.space
         self._refuse_endless(space.symbols, times.evaluate)
-        simulation = times.in_the_middle(trace=trace)
+        simulation = times.in_the_middle(trace=trace, follow=follow)
         if simulation.events > MOST_EVENTS and space.symbols:
             span = _span_of_corners(times)
         else:
@@ -139,13 +145,20 @@ def _with_error_of_messages(span: AnswerSpan, width: float, computing: float) ->
     return AnswerSpan(*(end + computing for end in (wide.value, wide.low, wide.high)))
 
 
+def corners(space: Space) -> Array:
+    """The middle of a set of parameter vectors, and its corners by kinds of parameters, shape (points, symbols)."""
+    if not space.symbols:
+        return np.empty((1, 0))
+    kinds = list(dict.fromkeys(symbol for _, symbol in space.symbols))
+    ties = [kinds.index(symbol) for _, symbol in space.symbols]
+    points = first_points(len(space.symbols), ties)
+    return np.asarray(points[: 1 + 2 ** min(len(kinds), MOST_KINDS)])
+
+
 def _span_of_corners(times: ScheduleTimes) -> AnswerSpan:
     """The least and the largest time at the corners of the set, for schedules that take long to simulate."""
-    symbols = times.space.symbols
-    kinds = list(dict.fromkeys(symbol for _, symbol in symbols))
-    ties = [kinds.index(symbol) for _, symbol in symbols]
-    corners = first_points(len(symbols), ties)[: 1 + 2 ** min(len(kinds), MOST_KINDS)]
-    seconds = times.evaluate(corners, False)[:, 0]
-    ends = corners[[int(np.argmin(seconds)), int(np.argmax(seconds))]]
+    points = corners(times.space)
+    seconds = times.evaluate(points, False)[:, 0]
+    ends = points[[int(np.argmin(seconds)), int(np.argmax(seconds))]]
     both_ends = times.evaluate(ends, True)
     return AnswerSpan(float(seconds[0]), float(both_ends[0].min()), float(both_ends[1].max()))

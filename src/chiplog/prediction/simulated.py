@@ -17,6 +17,7 @@ from chiplog.fitting.quantities.value_intervals import TAILS
 from chiplog.prediction.convention import TimeConvention
 from chiplog.prediction.loggp import LogGPSpeaker, RegimeNetwork
 from chiplog.prediction.network import Space, segment_of
+from chiplog.prediction.network_change import UNCHANGED, NetworkChange
 from chiplog.prediction.sent_sizes import message_counts
 from chiplog.schedule.arrays import Schedule
 from chiplog.schedule.traffic import Traffic, traffic_of
@@ -41,6 +42,8 @@ class ScheduleTimes:
     conditions: Conditions = PLAIN
     used: tuple[int, ...] | None = None
     convention: TimeConvention = TimeConvention.COMMON_START
+    change: NetworkChange = UNCHANGED
+    """Of the measured network; the schedule is as it is."""
 
     @cached_property
     def _counts(self) -> dict[int, int]:
@@ -72,11 +75,13 @@ class ScheduleTimes:
         """Does it have too many events to be simulated hundreds of times?"""
         return self.in_the_middle().events > MOST_EVENTS
 
-    def in_the_middle(self, *, trace: bool = False) -> Simulation:
+    def in_the_middle(self, *, trace: bool = False, follow: bool = False) -> Simulation:
         """The simulation with the parameters in the middle of the set."""
         middle = np.full((1, len(self.space.symbols)), 0.5)
         parameters = self.parameters(middle, whole=False)[0]
-        return simulate(self._schedule, parameters, conditions=self.conditions, trace=trace)
+        return simulate(
+            self._schedule, parameters, conditions=self.conditions, trace=trace, follow=follow
+        )
 
     def parameters(self, fractions: Array, *, whole: bool) -> list[LogGOPS]:
         """What the simulator takes, for each vector of one point of the set: the costs of each size that is sent."""
@@ -92,6 +97,12 @@ class ScheduleTimes:
             for crossed in [tuple(crossed_lists)]
         ]
 
+    def costs_of(self, message_bytes: int) -> dict[str, Array]:
+        """What a message of one size costs in the middle of the set, alone."""
+        middle = np.full((1, len(self.space.symbols)), 0.5)
+        network = self.speaker.network(self.space.used, middle, False)
+        return network.at(segment_of(self.speaker.fit, message_bytes), message_bytes, Traffic.ALONE)
+
     def _protocols(
         self, network: RegimeNetwork, traffic: Traffic
     ) -> list[tuple[MessageTimes, ...]]:
@@ -100,6 +111,8 @@ class ScheduleTimes:
         for size in self._counts:
             segment = segment_of(self.speaker.fit, size)
             costs = network.at(segment, size, traffic)
+            if self.change != UNCHANGED:
+                costs = self.change.of_costs(costs, size)
             keeps_up = self.speaker.regimes[segment].receiver_keeps_up
             columns = zip(*(values.tolist() for values in costs.values()), strict=True)
             first = size if rows else 0
@@ -119,11 +132,11 @@ class ScheduleTimes:
         for point in fractions:
             vectors = self.parameters(point[np.newaxis], whole=whole)
             if whole and self.is_long:
-                vectors = [vectors[place] for place in (0, *self._ends(point))]
-            times.append([self._seconds(vector) for vector in vectors])
+                vectors = [vectors[place] for place in (0, *self.ends(point))]
+            times.append([self.seconds(vector) for vector in vectors])
         return np.array(times)
 
-    def _ends(self, point: Array) -> tuple[int, int]:
+    def ends(self, point: Array) -> tuple[int, int]:
         """The draws in which messages take least and longest, all but the tails of an interval."""
         network = self.speaker.network(self.space.used, point[np.newaxis], True)
         total = np.zeros(1 + DRAWS)
@@ -133,7 +146,7 @@ class ScheduleTimes:
         low, high = (order[min(DRAWS - 1, round(tail * DRAWS))] for tail in TAILS)
         return int(low), int(high)
 
-    def _seconds(self, parameters: LogGOPS) -> float:
+    def seconds(self, parameters: LogGOPS) -> float:
         """Until the last rank is done, or the mean over ranks; endless where it is beyond the simulator's clock."""
         try:
             simulation = simulate(self._schedule, parameters, conditions=self.conditions)

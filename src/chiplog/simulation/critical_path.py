@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from chiplog.schedule.arrays import CALC, Schedule
 from chiplog.simulation.parameters import LogGOPS, Protocol
 
 STEP = np.dtype([("start_ps", "<i8"), ("operation", "<u4"), ("at_receiver", "<u4")])
@@ -38,15 +39,33 @@ class CriticalPath:
     one_way: LineCounts
     steps: NDArray[Any]
 
+    def shares(self, schedule: Schedule, makespan_ps: int) -> PathShares:
+        """What the makespan is spent with. NaN where it is 0."""
+        operation, at_receiver = self.steps["operation"], self.steps["at_receiver"]
+        lasting_ps = np.diff(self.steps["start_ps"], append=makespan_ps)
+        is_computing = schedule.operations["kind"][operation] == CALC
+        flies = np.zeros(operation.size, bool)
+        flies[:-1] = (operation[1:] == operation[:-1]) & (at_receiver[1:] > at_receiver[:-1])
+        computing, in_flight = (
+            float(lasting_ps[kind].sum()) / makespan_ps if makespan_ps else np.nan
+            for kind in (is_computing, flies)
+        )
+        return PathShares(computing, 1.0 - computing - in_flight, in_flight)
+
     def slopes(self, parameters: LogGOPS) -> Slopes:
-        """How the makespan changes with each parameter, the same change for messages of all sizes."""
+        """How the makespan changes with each parameter, the same change for messages of all sizes.
+
+        ValueError where G bounds the receives of some sizes and O those of others: then bytes have no one slope.
+        """
         overheads = self.send.starts + self.receive.starts
         bytes_of_receives = self.receive.further_bytes + self.one_way.further_bytes
         O, G = self.send.further_bytes, self.nic.further_bytes
-        if all(isinstance(protocol, Protocol) for protocol in parameters.protocols):
-            first = parameters.protocols[0]
-            assert isinstance(first, Protocol)
-            is_slower_in_cpu = first.O_as > first.G_as
+        plain = [each for each in parameters.protocols if isinstance(each, Protocol)]
+        if plain:
+            bounds = {protocol.O_as > protocol.G_as for protocol in plain}
+            if len(bounds) > 1:
+                raise ValueError("G bounds the receives of some sizes, and O those of others")
+            is_slower_in_cpu = bounds.pop()
             O, G = (
                 O + is_slower_in_cpu * bytes_of_receives,
                 G + (not is_slower_in_cpu) * bytes_of_receives,
@@ -61,6 +80,16 @@ class CriticalPath:
             O=O,
             computing_ps=self.computing_ps,
         )
+
+
+class PathShares(NamedTuple):
+    """Shares of the makespan, along the critical path; they add up to 1."""
+
+    computing: float
+    sending_and_receiving: float
+    """Overheads and gaps: CPUs and NICs that are busy with messages."""
+    in_flight: float
+    """Latency, and bytes under way."""
 
 
 class Slopes(NamedTuple):
@@ -80,5 +109,5 @@ class Slopes(NamedTuple):
 def critical_path(counts: tuple[int, ...], steps: NDArray[np.uint8]) -> CriticalPath:
     """From what the native simulator tells."""
     computing, *rest = counts
-    lines = (LineCounts(*pair) for pair in zip(rest[::2], rest[1::2], strict=True))
-    return CriticalPath(computing, *lines, steps.view(STEP))
+    send, nic, receive, one_way = map(LineCounts, rest[::2], rest[1::2])
+    return CriticalPath(computing, send, nic, receive, one_way, steps.view(STEP))
