@@ -104,9 +104,33 @@ def test_the_screen_and_the_json_say_what_each_parameter_matters(
     assert [row["parameter"] for row in content["gains"]][-1] == "computing"
 
 
-def test_a_sensitivity_needs_a_model(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["app", str(ring(tmp_path / "ring")), "--sensitivity"]) == 2
-    assert "--sensitivity: needs a model" in capsys.readouterr().err
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (("--sensitivity",), "--sensitivity: needs a model"),
+        (("--change", "L+1us"), "--change: needs a model"),
+        (("--compare", "model.json"), "--compare: needs a model"),
+        ((*BY_HAND, "--change", "G+2"), "--change: 'G+2' is no change; it accepts L+TIME"),
+        ((*BY_HAND, "--change", "G*nan"), "--change: 'G*nan' is no change"),
+        ((*BY_HAND, "--change", "L+2k"), "--change: '2k' is not a time"),
+    ],
+)
+def test_what_cannot_be_asked_is_said(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], words: tuple[str, ...], sentence: str
+) -> None:
+    assert main(["app", str(ring(tmp_path / "ring")), *words]) == 2
+    assert sentence in " ".join(capsys.readouterr().err.split())
+
+
+def test_a_change_takes_as_long_as_parameters_that_are_so(tmp_path: Path) -> None:
+    folder, out = str(ring(tmp_path / "ring")), tmp_path / "app.json"
+    asked = ("--change", "L+1us,o*2,G*3", "--json", str(out))
+    assert main(["app", folder, *BY_HAND, *asked]) == 0
+    (changed,) = json.loads(out.read_text())["alternatives"]
+    so = ("--L", "7000", "--o", "3000", "--g", "2000", "--G", "15")
+    assert main(["app", folder, *so, "--json", str(out)]) == 0
+    assert changed["seconds"] == json.loads(out.read_text())["replay"]["seconds"]
+    assert changed["saves"] < 0
 
 
 def test_python_tells_it_with_the_intervals_of_a_fit(tmp_path: Path) -> None:

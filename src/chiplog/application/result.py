@@ -79,6 +79,18 @@ class PairRow:
 
 
 @dataclass(frozen=True, slots=True)
+class Alternative:
+    """The application's time under other circumstances, and its interval; `saves` is the share that it takes less."""
+
+    what: str
+    """A change, as it was asked for, or the name of another model."""
+    seconds: float
+    low: float
+    high: float
+    saves: float
+
+
+@dataclass(frozen=True, slots=True)
 class Replay:
     """The application's time by a model, from the same computation and messages, and its interval."""
 
@@ -100,6 +112,7 @@ class Replay:
     """How it changes with each parameter, as far as the order of events stays the same."""
     sensitivity: Sensitivity | None = None
     """How it changes with each parameter, if that was asked for."""
+    alternatives: tuple[Alternative, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -159,8 +172,10 @@ class AppResult:
 def _replay_to_json(replay: Replay) -> dict[str, Any]:
     """The replay, its slopes and, if they were asked for, tolerances and gains."""
     fields = plain(replay)
-    sensitivity = fields.pop("sensitivity")
+    sensitivity, alternatives = fields.pop("sensitivity"), fields.pop("alternatives")
     result = {"replay": fields}
+    if alternatives:
+        result["alternatives"] = alternatives
     for name in ("critical_path", "slopes"):
         table = getattr(replay, name)
         fields[name] = None if table is None else table._asdict()

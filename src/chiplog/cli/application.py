@@ -21,7 +21,7 @@ from chiplog.errors import UsageError
 
 if TYPE_CHECKING:
     from chiplog.application.replay import ReplayedTrace
-    from chiplog.application.result import AppResult
+    from chiplog.application.result import Alternative, AppResult, Replay
     from chiplog.jobs.replay import ReplayBy
     from chiplog.schedule import Schedule
 
@@ -58,12 +58,34 @@ class ReplayOptions:
         "--sensitivity",
         help="How much each parameter of the model matters to the application's time.",
     )
+    changes: list[str] | None = option(
+        None,
+        "--change",
+        metavar="CHANGE",
+        help="The time with L+200us, G*2, computing*0.5 or the like; may be repeated.",
+    )
+    others: list[Path] | None = option(
+        None,
+        "--compare",
+        metavar="MODEL.json",
+        help="The time by another model, too; may be repeated.",
+    )
 
     @property
     def is_asked(self) -> bool:
         """Is there any parameter?"""
         given = self.parameters
         return given.model is not None or given.classes is not None or bool(given.times)
+
+    @property
+    def asked_of_a_model(self) -> str | None:
+        """The first option that is given and needs a model."""
+        asked = {
+            "--sensitivity": self.sensitivity,
+            "--change": self.changes,
+            "--compare": self.others,
+        }
+        return next((name for name, value in asked.items() if value), None)
 
 
 def application(
@@ -100,9 +122,9 @@ def application(
     if model.is_asked:
         replayed = schedule_of(traced, reading.flops_per_second)
         result = _replayed(result, replayed, model, trace)
-    elif model.sensitivity:
+    elif asked := model.asked_of_a_model:
         raise UsageError(
-            "--sensitivity: needs a model: add --model MODEL, or --L, --o, --g and --G."
+            f"{asked}: needs a model: add --model MODEL.json, or --L, --o, --g and --G."
         )
     if json_file:
         write_json(json_file, result.to_json())
@@ -121,12 +143,34 @@ def _replayed(
     by = _by(model, replayed.schedule)
     if by.fitted is not None:
         cautions(by.fitted, replayed.schedule)
-    answer = replay(result, replayed, replace(by, trace=str(path)))
+    by = replace(by, trace=str(path))
+    answer = replay(result, replayed, by)
+    answer = replace(answer, alternatives=_alternatives(answer, replayed.schedule, by, model))
     if model.sensitivity:
         from chiplog.jobs.sensitivity import sensitivity
 
         answer = replace(answer, sensitivity=sensitivity(replayed.schedule, by))
     return replace(result, replay=answer)
+
+
+def _alternatives(
+    answer: Replay, schedule: Schedule, by: ReplayBy, model: ReplayOptions
+) -> tuple[Alternative, ...]:
+    """With the changes that were asked for, and by the other models."""
+    from chiplog.jobs.replay import ReplayBy, alternative
+    from chiplog.prediction.network_change import parse_change
+
+    found = [
+        alternative(text, answer, by.simulate(schedule, parse_change(text)))
+        for text in model.changes or ()
+    ]
+    for path in model.others or ():
+        other = fitted_from(path, ParameterOptions(), model.target, anyway=model.anyway)
+        cautions(other, schedule)
+        found.append(
+            alternative(str(path), answer, ReplayBy(other, trace=by.trace).simulate(schedule))
+        )
+    return tuple(found)
 
 
 def _by(model: ReplayOptions, schedule: Schedule) -> ReplayBy:

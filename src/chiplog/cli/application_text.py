@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from chiplog.application.result import AppResult, RankCosts, Replay
+from chiplog.application.result import Alternative, AppResult, RankCosts, Replay
 from chiplog.cli.output import aligned, wrapped
 from chiplog.cli.sensitivity_text import sensitivity_text
 from chiplog.counts import counted
@@ -186,5 +186,14 @@ def _replay(replay: Replay) -> str:
     lines = [wrapped(f"{told}.")]
     if ways:
         lines.append(wrapped(f"Collectives: {ways}."))
+    lines += [wrapped(_alternative(row)) for row in replay.alternatives]
     lines += [wrapped(f"{note[0].upper()}{note[1:]}.") for note in replay.notes]
     return "\n".join(lines)
+
+
+def _alternative(row: Alternative) -> str:
+    seconds, interval = format.value_and_interval(row.seconds, row.low, row.high, "s")
+    ends = f" {interval}" if row.low < row.high else ""
+    word = "less" if row.saves > 0 else "more"
+    circumstance = "by" if row.what.endswith(".json") else "with"
+    return f"It takes {seconds}{ends} {circumstance} {row.what}, {format.percent(abs(row.saves))} {word}."

@@ -5,12 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from chiplog.application.replay import ReplayedTrace
-from chiplog.application.result import AppResult, Replay
+from chiplog.application.result import Alternative, AppResult, Replay
 from chiplog.errors import CorruptFile, RunFailed
 from chiplog.fitting.verdict import rejection
 from chiplog.jobs.simulated_model import FittedParameters
+from chiplog.prediction.network_change import UNCHANGED, NetworkChange
+from chiplog.schedule.arrays import Schedule
 from chiplog.simulation import Conditions, LogGOPS
 from chiplog.simulation import simulate as run
+from chiplog.simulation.result import Range
 from chiplog.simulation.simulate import PLAIN
 
 PS_PER_SECOND = 1e12
@@ -26,41 +29,65 @@ class ReplayBy:
     trace: str = "the trace"
     """Its name, for errors."""
 
+    def simulate(self, schedule: Schedule, change: NetworkChange = UNCHANGED) -> Range:
+        """The time of the schedule of a trace, with the interval that the fit leaves, and its critical path.
+
+        CorruptFile where the trace's messages wait for each other for ever, RunFailed where times are too long.
+        """
+        try:
+            if self.fitted is not None:
+                return self.fitted.simulate(
+                    schedule, conditions=self.conditions, follow=True, change=change
+                )
+            assert self.parameters is not None
+            simulation = run(
+                change.of_schedule(schedule),
+                change.of_parameters(self.parameters),
+                conditions=change.of_conditions(self.conditions),
+                follow=True,
+            )
+        except RunFailed as error:
+            kind = CorruptFile if "can't finish" in str(error) else RunFailed
+            raise kind(f"{self.trace} can't be replayed: {error}") from error
+        return Range(simulation, simulation.makespan_ps, simulation.makespan_ps)
+
+    def parameters_of(self, schedule: Schedule) -> LogGOPS:
+        """The parameters in the middle of what is known."""
+        if self.fitted is not None:
+            return self.fitted.in_the_middle(schedule)
+        assert self.parameters is not None
+        return self.parameters
+
 
 def replay(costs: AppResult, replayed: ReplayedTrace, by: ReplayBy) -> Replay:
-    """The time of the schedule of a trace, with the interval that the fit leaves.
-
-    CorruptFile where the trace's messages wait for each other for ever, RunFailed where times are too long.
-    """
-    beyond = rejected = None
-    try:
-        if by.fitted is not None:
-            found = by.fitted.simulate(replayed.schedule, conditions=by.conditions, follow=True)
-            parameters = by.fitted.in_the_middle(replayed.schedule)
-            simulation, ends_ps = found.simulation, (found.low_ps, found.high_ps)
-            beyond, rejected = by.fitted.beyond(replayed.schedule), rejection(by.fitted.fit)
-        else:
-            assert by.parameters is not None
-            parameters = by.parameters
-            simulation = run(
-                replayed.schedule, by.parameters, conditions=by.conditions, follow=True
-            )
-            ends_ps = (simulation.makespan_ps,) * 2
-    except RunFailed as error:
-        kind = CorruptFile if "can't finish" in str(error) else RunFailed
-        raise kind(f"{by.trace} can't be replayed: {error}") from error
-    seconds, low, high = (time / PS_PER_SECOND for time in (simulation.makespan_ps, *ends_ps))
-    path = simulation.critical_path
+    """The application's time; errors as of `ReplayBy.simulate`."""
+    schedule = replayed.schedule
+    found = by.simulate(schedule)
+    seconds, low, high = seconds_of(found)
+    path = found.simulation.critical_path
     assert path is not None
     return Replay(
-        seconds,
-        low,
-        high,
-        costs.seconds if costs.has_times else None,
-        replayed.algorithms,
-        replayed.notes,
-        beyond,
-        rejected,
-        path.shares(replayed.schedule, simulation.makespan_ps) if seconds else None,
-        path.slopes(parameters),
+        seconds=seconds,
+        low=low,
+        high=high,
+        traced_seconds=costs.seconds if costs.has_times else None,
+        algorithms=replayed.algorithms,
+        notes=replayed.notes,
+        extrapolated=by.fitted.beyond(schedule) if by.fitted else None,
+        rejected=rejection(by.fitted.fit) if by.fitted else None,
+        critical_path=path.shares(schedule, found.simulation.makespan_ps) if seconds else None,
+        slopes=path.slopes(by.parameters_of(schedule)),
     )
+
+
+def alternative(what: str, answer: Replay, other: Range) -> Alternative:
+    """What another network, or another model, makes of a replay."""
+    seconds, low, high = seconds_of(other)
+    saves = 1.0 - seconds / answer.seconds if answer.seconds else 0.0
+    return Alternative(what, seconds, low, high, saves)
+
+
+def seconds_of(found: Range) -> tuple[float, float, float]:
+    """The makespan and its interval."""
+    low, high = found.low_ps / PS_PER_SECOND, found.high_ps / PS_PER_SECOND
+    return found.simulation.makespan_ps / PS_PER_SECOND, low, high

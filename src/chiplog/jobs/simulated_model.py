@@ -18,6 +18,7 @@ from chiplog.fitting.result import Fit
 from chiplog.prediction.loggp import LogGPSpeaker
 from chiplog.prediction.model_error import model_error, with_model_error
 from chiplog.prediction.network import Space
+from chiplog.prediction.network_change import UNCHANGED, NetworkChange
 from chiplog.prediction.simulated import MOST_EVENTS, PS_PER_SECOND, ScheduleTimes
 from chiplog.schedule.arrays import CALC, Schedule
 from chiplog.simulation.conditions import Conditions
@@ -67,14 +68,16 @@ class FittedParameters:
         conditions: Conditions = PLAIN,
         trace: bool = False,
         follow: bool = False,
+        change: NetworkChange = UNCHANGED,
     ) -> Range:
-        """Executes `schedule` in the middle of the set and all over it.
+        """Executes `schedule` in the middle of the set and all over it, with a `change` of what was measured.
 
         The model's error widens what messages add to the time of the same computation with messages that cost nothing.
 
         Raises UsageError where a parameter that nothing bounds decides the result, RunFailed as of `simulate`.
         """
-        times = ScheduleTimes(schedule, self._speaker, conditions)
+        schedule = change.of_schedule(schedule)
+        times = ScheduleTimes(schedule, self._speaker, conditions, change=change)
         space = times.space
         self._refuse_endless(space.symbols, times.evaluate)
         simulation = times.in_the_middle(trace=trace, follow=follow)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
+from chiplog.errors import UsageError
 from chiplog.fitting.predictions.known import Array
+from chiplog.plan.units import parse_nanoseconds
 from chiplog.schedule.arrays import CALC, Schedule
 from chiplog.simulation.conditions import Conditions
 from chiplog.simulation.parameters import LogGOPS, MessageTimes, Protocol
@@ -123,3 +126,36 @@ class NetworkChange:
 
 
 UNCHANGED = NetworkChange()
+FACTORS = {
+    "L": "latency",
+    "o": "overhead",
+    "g": "gap",
+    "G": "byte_time",
+    "computing": "computing",
+}
+"""What can be multiplied, and its name here."""
+WAYS = "L+TIME, L*FACTOR, o*FACTOR, g*FACTOR, G*FACTOR or computing*FACTOR, several with commas"
+
+
+def parse_change(text: str) -> NetworkChange:
+    """From "L+200us,G*2": UsageError names what is accepted.
+
+    >>> parse_change("L+200us,G*2")
+    NetworkChange(latency=1.0, added_latency_seconds=0.0002, overhead=1.0, gap=1.0, byte_time=2.0, computing=1.0)
+    """
+    change = UNCHANGED
+    for part in text.split(","):
+        if part.startswith("L+"):
+            added = float(parse_nanoseconds(part[2:], "--change")) * 1e-9
+            change = replace(change, added_latency_seconds=change.added_latency_seconds + added)
+            continue
+        name, _, factor = part.partition("*")
+        try:
+            value = float(factor)
+        except ValueError:
+            value = -1.0
+        if name not in FACTORS or not 0.0 <= value < math.inf:
+            raise UsageError(f"--change: {part!r} is no change; it accepts {WAYS}.")
+        field = FACTORS[name]
+        change = replace(change, **{field: value * getattr(change, field)})
+    return change
