@@ -620,6 +620,14 @@
   }
   drawOpen();
   document.addEventListener("toggle", drawOpen, true);
+  // On paper nothing can be unfolded, so all is open there.
+  let folded = [];
+  addEventListener("beforeprint", () => {
+    folded = [...document.querySelectorAll("details.fold:not([open]), details.notes:not([open])")];
+    for (const fold of folded) fold.open = true;
+    drawOpen();
+  });
+  addEventListener("afterprint", () => { for (const fold of folded) fold.open = false; });
   document.querySelectorAll("[data-copy]").forEach(copyOnClick);
   addEventListener("hashchange", openTarget);
   openTarget();
