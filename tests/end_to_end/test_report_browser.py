@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from browser import FAULTS, OVERLAPS, Opened, load, sync_api
+from browser import COVERED, FAULTS, OVERLAPS, Opened, load, sync_api
 from needs import missing
 from sample_report import sample_report
 
@@ -65,6 +65,8 @@ def test_the_page_fits_its_window(
     assert opened.page.evaluate("document.documentElement.scrollWidth") <= width
     assert opened.page.evaluate(FAULTS) == []
     assert opened.page.evaluate(OVERLAPS) == []
+    assert opened.page.evaluate(COVERED) == []
+    assert opened.page.locator(".mark text").count() > 0
     assert opened.said == []
     context.close()
 
