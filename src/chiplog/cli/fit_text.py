@@ -159,7 +159,7 @@ def _one_regime(segment: Segment) -> Iterator[str]:
             known = bounds(parameter)
             shown = f"not identified: {parameter.reason or 'the data do not tell'}"
             shown = f"{known}  {shown}" if known else shown
-        yield _cut(f"  {name.ljust(width)}  {_plain(shown)}".rstrip())
+        yield _cut(f"  {name.ljust(width)}  {shown}".rstrip())
 
 
 def _unit(fit: Fit, name: str) -> tuple[float, str]:
@@ -199,10 +199,5 @@ def _error(fit: Fit) -> str:
     return f"off by {median} where fitted ({points}; worst {worst}); held out: chiplog compare"
 
 
-def _plain(words: str) -> str:
-    return words.replace("µ", "u")
-
-
 def _cut(words: str) -> str:
-    shown = _plain(words)
-    return shown if len(shown) <= COLUMNS else f"{shown[: COLUMNS - 4]} ..."
+    return words if len(words) <= COLUMNS else f"{words[: COLUMNS - 4]} ..."

@@ -7,7 +7,7 @@
   const SYMLOG_THRESHOLD = 0.05;
   const SHAPES = { measured: "circle", gap: "square", o_s: "triangle", o_r: "diamond", placement: "circle" };
   const BINARY = [[2 ** 40, "TiB"], [2 ** 30, "GiB"], [2 ** 20, "MiB"], [2 ** 10, "KiB"]];
-  const DECIMAL = [[1e12, "T"], [1e9, "G"], [1e6, "M"], [1e3, "k"], [1, ""], [1e-3, "m"], [1e-6, "µ"], [1e-9, "n"], [1e-12, "p"]];
+  const DECIMAL = [[1e12, "T"], [1e9, "G"], [1e6, "M"], [1e3, "k"], [1, ""], [1e-3, "m"], [1e-6, "u"], [1e-9, "n"], [1e-12, "p"]];
 
   // ---- numbers as text
   const trimmed = (value, digits) => String(Number(value.toPrecision(digits)));
