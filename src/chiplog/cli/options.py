@@ -219,7 +219,7 @@ def names(text: str, option: str) -> tuple[str, ...]:
 
 
 READERS = {
-    "integer": (as_integer, "an integer of at most 63 bits"),
+    "integer": (as_integer, "one integer of at most 63 bits"),
     "float": (as_float, "a finite number"),
 }
 """By the name of the type that an option is declared with, what reads its text, and what that accepts."""
