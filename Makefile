@@ -14,8 +14,8 @@ REPORT ?= report
 NATIVE := $(shell find native -type f ! -path 'native/tests/*' 2>/dev/null)
 # Headers that transports are built with, where they are; the libraries are looked for when the probe runs.
 TRANSPORT_PACKAGES := libfabric-dev libucx-dev libibverbs-dev
-TEST_PACKAGES := libgtest-dev chromium libsimgrid-dev openmpi-bin libopenmpi-dev mpich libmpich-dev gfortran slurmctld slurmd slurm-client \
-	slurm-wlm-basic-plugins munge
+TEST_PACKAGES := libgtest-dev chromium poppler-utils libsimgrid-dev openmpi-bin libopenmpi-dev mpich libmpich-dev gfortran slurmctld slurmd \
+	slurm-client slurm-wlm-basic-plugins munge
 BENCH_PACKAGES := netpipe-tcp netpipe-openmpi sockperf openmpi-bin libopenmpi-dev libfabric-bin ucx-utils
 FUZZ_PACKAGES := clang libclang-rt-dev
 # Less optimised and with line numbers only, what the sanitizers check compiles in half the time.

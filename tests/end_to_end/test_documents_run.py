@@ -1,4 +1,5 @@
-"""What the documents tell a reader to type is understood by the commands, and runs, page by page, in an empty folder.
+"""What the documents tell a reader to type is understood by the commands, runs, page by page, in an empty folder, and
+prints what the documents show.
 
 To take seconds, commands that measure get a budget that the reader does not type.
 """
@@ -10,15 +11,15 @@ import os
 import re
 import shlex
 import shutil
+import socket
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import click
 import pytest
 import typer
-from console_blocks import ROOT, Block, blocks_of, chiplog_calls, pages
+from console_blocks import ROOT, blocks_of, chiplog_calls, missing_line, pages
 
 from chiplog.cli.app import BELOW, GROUPS, app_for
 from chiplog.measurement.launchers import OPEN_MPI_AS_ROOT
@@ -82,7 +83,8 @@ def test_a_page_runs_command_by_command(page: Path, tmp_path: Path) -> None:
     for program in (ROOT / "examples").glob("*.c"):
         shutil.copy(program, tmp_path)
     for block in (one for one in blocks_of(page) if one.reason is None):
-        for command in typed(block):
+        for command, shown in block.steps():
+            command = typed(command)
             done = run_in_folder(command, tmp_path)
             if done.returncode == 2 and REFUSAL in done.stderr:
                 command = f"{command} --anyway"
@@ -90,6 +92,9 @@ def test_a_page_runs_command_by_command(page: Path, tmp_path: Path) -> None:
             expected = GATE if " --fail-on " in command else (0,)
             assert done.returncode in expected, f"{block.name}: {command}\n{done.stderr}"
             assert "Traceback" not in done.stderr
+            said = f"{done.stdout}{done.stderr}"
+            lost = missing_line(shown, said.replace(socket.gethostname(), "vm"))
+            assert lost is None, f"{block.name}: {command}: '{lost}' is not in\n{said}"
 
 
 def run_in_folder(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
@@ -110,11 +115,9 @@ def run_in_folder(command: str, folder: Path) -> subprocess.CompletedProcess[str
     )
 
 
-def typed(block: Block) -> Iterator[str]:
-    """Its commands, with budgets."""
-    for command in block.commands():
-        words = command.split()
-        budget = (
-            BUDGETS.get(words[1]) if words[0] == "chiplog" and "--budget" not in words else None
-        )
-        yield f"{command} --budget {budget}" if budget else command
+def typed(command: str) -> str:
+    """It with a budget, where it measures this machine."""
+    words = command.split()
+    has_budget = "--budget" in words or (len(words) > 2 and words[2].startswith("sim"))
+    budget = None if words[0] != "chiplog" or has_budget else BUDGETS.get(words[1])
+    return f"{command} --budget {budget}" if budget else command

@@ -36,7 +36,7 @@ def test_the_model_is_listed_where_its_package_is_installed(installed: Path) -> 
 
 
 def test_the_model_is_fitted_by_its_own_estimator(model_file: Path) -> None:
-    """The simulated network has o = 1 µs for both, L = 5 µs, g = 2 µs and G = 0.5 ns."""
+    """The simulated network has o = 1 us for both, L = 5 us, g = 2 us and G = 0.5 ns."""
     loggp, mine = json.loads(model_file.read_text())["fits"]
     assert (loggp["model"], mine["model"]) == ("loggp", MODEL)
     values = {symbol: one["value"] for symbol, one in mine["segments"][0]["parameters"].items()}

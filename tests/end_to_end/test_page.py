@@ -155,7 +155,7 @@ def test_paper_and_phone_have_the_same_page(
     opened = load(context, report, unfold=False)
     assert opened.page.evaluate("document.documentElement.scrollWidth") <= width
     opened.page.emulate_media(media="print")
-    assert not opened.page.locator("details.fold").first.is_visible()
+    assert opened.page.locator("details.fold").first.is_visible()
     assert opened.page.locator('[data-plot="mpi-3-model"] svg').first.is_visible()
     assert not opened.page.locator(".copies").first.is_visible()
     context.close()

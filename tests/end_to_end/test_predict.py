@@ -192,7 +192,7 @@ def test_what_a_benchmark_prints_is_said_to_be_that(tmp_path: Path) -> None:
     assert row["seconds"] < row["longest_seconds"] == pytest.approx(22e-6)
     finished = chiplog(*asked)
     assert "time: mean over ranks" in finished.stdout
-    assert "binomial: longest rank 22.00 µs" in finished.stdout
+    assert "binomial: longest rank 22.00 us" in finished.stdout
 
 
 def test_anchors_that_cannot_serve_are_refused(tmp_path: Path) -> None:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import shutil
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from browser import FAULTS, OVERLAPS, Opened, load, sync_api
+from browser import COVERED, FAULTS, OVERLAPS, Opened, load, sync_api
+from needs import missing
 from sample_report import sample_report
 
 from chiplog.report.write import write_report
@@ -62,6 +65,8 @@ def test_the_page_fits_its_window(
     assert opened.page.evaluate("document.documentElement.scrollWidth") <= width
     assert opened.page.evaluate(FAULTS) == []
     assert opened.page.evaluate(OVERLAPS) == []
+    assert opened.page.evaluate(COVERED) == []
+    assert opened.page.locator(".mark text").count() > 0
     assert opened.said == []
     context.close()
 
@@ -249,6 +254,29 @@ def test_the_page_prints_with_its_plots(opened: Opened, tmp_path: Path) -> None:
     assert len(paper) > 20_000
     margins = opened.page.evaluate(PAGE_MARGINS)
     assert margins == ["15mm 14mm"], "nothing stands at the edge of the paper"
+
+
+def test_the_paper_has_all_that_is_folded_and_no_empty_page(
+    browser: sync_api.Browser, report: Path, tmp_path: Path
+) -> None:
+    if shutil.which("pdftotext") is None:
+        missing("pdftotext", "apt-get install poppler-utils")
+    opened = load(browser.new_context(), report, unfold=False)
+    folded = "details.fold:not([open])"
+    before = opened.page.locator(folded).count()
+    titles = opened.page.locator("main :is(h2, h3)").all_text_contents()
+    opened.page.pdf(path=tmp_path / "report.pdf", format="A4")
+    assert before == opened.page.locator(folded).count() > 0, "the screen is as it was"
+    opened.page.context.close()
+    text = subprocess.run(
+        ["pdftotext", "-layout", "report.pdf", "-"],
+        cwd=tmp_path, capture_output=True, text=True, check=True,
+    ).stdout  # fmt: skip
+    lines = [" ".join(line.split()) for line in text.splitlines()]
+    assert [title for title in titles if not any(title in line for line in lines)] == []
+    pages = text.split("\f")[:-1]
+    assert len(pages) > 3
+    assert all(len(page.split()) > 5 for page in pages)
 
 
 def test_without_scripts_the_tables_still_have_the_numbers(

@@ -86,7 +86,7 @@ def test_a_report_shows_the_schedule_over_time(tmp_path: Path) -> None:
         name: text.count(f'class="{name}"') for name in ("send", "receive", "message", "rank")
     }
     assert counts == {"send": 3, "receive": 3, "message": 3, "rank": 4}
-    assert "11.0000\u00a0µs" in text
+    assert "11.0000\u00a0us" in text
     assert "<title>rank 0, line 4: send 1b to 1 tag 0</title>" in text
 
 

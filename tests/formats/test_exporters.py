@@ -101,7 +101,7 @@ def parameter(symbol: str, value: float | None, unit: str = "s") -> Parameter:
 
 
 def example_fit(*, S: float | None = None, G: float = 0.5e-9) -> Fit:
-    """Two protocols, exactly linear: 5 µs + 1 ns/B to 4095 B with o_s 1 µs and o_r 0.5 µs, then 20 µs + 0.5 ns/B."""
+    """Two protocols, exactly linear: 5 us + 1 ns/B to 4095 B with o_s 1 us and o_r 0.5 us, then 20 us + 0.5 ns/B."""
     sizes = np.array([1, 16, 256, 4095, 4096, 65536, 1 << 20])
     eager = sizes < 4096
     half = np.where(eager, 5e-6 + 1e-9 * sizes, 20e-6 + 0.5e-9 * sizes)

@@ -1,4 +1,4 @@
-"""One process to many: the published LoP and LogfP numbers, and LogP's formula, in µs."""
+"""One process to many: the published LoP and LogfP numbers, and LogP's formula, in us."""
 
 from __future__ import annotations
 

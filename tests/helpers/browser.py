@@ -71,6 +71,25 @@ OVERLAPS = """() => {
 }"""
 
 
+COVERED = """() => {
+  const covered = [];
+  for (const svg of document.querySelectorAll(".plot-canvas svg")) {
+    const labels = [...svg.querySelectorAll(".mark text")].map((t) => [t.textContent, t.getBBox()]);
+    for (const path of svg.querySelectorAll(".trace .point"))
+      for (const [, x, y] of path.getAttribute("d").matchAll(/M([\\d.]+) ([\\d.]+)/g))
+        for (const [text, box] of labels)
+          if (+x > box.x && +x < box.x + box.width && +y > box.y && +y < box.y + box.height)
+            covered.push(`${text} over ${x}, ${y}`);
+    labels.forEach(([a, p], i) => labels.slice(i + 1).forEach(([b, q]) => {
+      if (p.x < q.x + q.width && q.x < p.x + p.width && p.y < q.y + q.height && q.y < p.y + p.height)
+        covered.push(`${a} over ${b}`);
+    }));
+  }
+  return covered;
+}"""
+"""Labels of marks that lie on points, or on each other."""
+
+
 @dataclass
 class Opened:
     """A page with all that it said and asked for."""

@@ -25,7 +25,7 @@ def launches(*centres: float, spread: float = 0.05) -> list[np.ndarray]:
 def said(
     residual: float = 1e-9, *, floor: float = 2e-8, library: float | None = None, late: int = 0
 ) -> str:
-    """What the program prints: 2 ranks, 40 samples of 1 µs by the MPI in each mode."""
+    """What the program prints: 2 ranks, 40 samples of 1 us by the MPI in each mode."""
     clock = {"residual_seconds": residual, "off_at_end_seconds": -residual / 2}
     about = {
         "type": "launch",
@@ -107,12 +107,12 @@ def test_windows_are_believed_where_the_clocks_are_fine_enough() -> None:
 @pytest.mark.parametrize(
     ("residual", "floor", "reason"),
     [
-        (1e-9, 1e-5, "a window without any operation takes 10 µs"),
-        (1e-5, 2e-8, "clocks agree only within 10 µs"),
+        (1e-9, 1e-5, "a window without any operation takes 10 us"),
+        (1e-5, 2e-8, "clocks agree only within 10 us"),
     ],
 )
 def test_a_disturbed_machine_gives_no_verdict(residual: float, floor: float, reason: str) -> None:
-    """100 calls of 0.5 µs in a row take 50 µs: a tenth of that is less than what is off."""
+    """100 calls of 0.5 us in a row take 50 us: a tenth of that is less than what is off."""
     found = summarise([read_launch(said(residual, floor=floor, library=5e-7))] * 3)
     assert found.mode == "round"
     assert {one.verdict for one in found.ratios.values()} == {"unclear"}

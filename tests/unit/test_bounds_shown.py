@@ -36,7 +36,7 @@ def target_with_gap(gap: Parameter) -> TargetReport:
 
 @pytest.mark.parametrize(
     ("parameter", "text"),
-    [(HIDDEN, "< 145 ns"), (LEAST, "> 5.00 GB/s"), (BETWEEN, "1.00 µs to 2.00 µs"), (UNKNOWN, "")],
+    [(HIDDEN, "< 145 ns"), (LEAST, "> 5.00 GB/s"), (BETWEEN, "1.00 us to 2.00 us"), (UNKNOWN, "")],
 )
 def test_bounds_read_as_what_they_are(parameter: Parameter, text: str) -> None:
     assert bounds(parameter) == text

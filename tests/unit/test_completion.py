@@ -8,6 +8,10 @@ import sys
 from pathlib import Path
 
 import pytest
+from all_commands import arguments, options
+from needs import require_command
+
+from chiplog.cli.completion import VALUES
 
 CHIPLOG = Path(sys.executable).with_name("chiplog")
 
@@ -31,9 +35,18 @@ def answer(cwd: Path | None = None, **variables: str) -> subprocess.CompletedPro
         ("chiplog measure --budg", "2", ["--budget"]),
         ("chiplog probe li", "2", ["list"]),
         ("chiplog tune li", "2", ["lint"]),
-        ("chiplog survey v", "2", ["verdict"]),
+        ("chiplog survey v", "2", ["verdict", "verbs"]),
         ("chiplog history a", "2", ["add"]),
         ("chiplog tune lint --fo", "3", ["--for"]),
+        ("chiplog tune lint --for o", "4", ["openmpi"]),
+        ("chiplog measure tc", "2", ["tcp"]),
+        ("chiplog measure tcp --pattern prtt,fl", "4", ["prtt,flood"]),
+        ("chiplog fit run.jsonl --model ho", "4", ["hockney"]),
+        ("chiplog list tr", "2", ["transports"]),
+        ("chiplog import imb --direction o", "4", ["one-way"]),
+        ("chiplog predict model.json allr", "3", ["allreduce"]),
+        ("chiplog predict model.json allreduce --algorithm rec", "5", ["recursive-doubling"]),
+        ("chiplog export run.jsonl --to par", "4", ["parquet"]),
     ],
 )
 def test_bash_is_told_how_a_line_goes_on(
@@ -55,6 +68,41 @@ def test_the_script_for_bash_asks_in_the_way_that_is_answered() -> None:
         ["bash", "-c", asking], capture_output=True, text=True, timeout=60, check=False
     )
     assert done.stdout.split() == ["survey"], done.stderr
+
+
+def test_every_list_of_values_belongs_to_a_parameter_that_there_is() -> None:
+    parameters = set()
+    for command, parameter in (*options(), *arguments()):
+        names = (*parameter.opts, parameter.name)
+        parameters |= {(command.split()[-1], name) for name in names}
+    assert set(VALUES) <= parameters
+
+
+def test_files_are_offered_by_kind(tmp_path: Path) -> None:
+    for name in ("run.jsonl", "model.json", "notes.txt", "ring.goal"):
+        (tmp_path / name).touch()
+    (tmp_path / "folder").mkdir()
+    asked = {"_CHIPLOG_COMPLETE": "complete_bash", "COMP_CWORD": "2"}
+    offered = {
+        command: answer(COMP_WORDS=f"chiplog {command} ", cwd=tmp_path, **asked).stdout.split()
+        for command in ("fit", "predict", "simulate")
+    }
+    assert offered["fit"] == ["folder/", "run.jsonl"]
+    assert offered["predict"] == ["folder/", "model.json"]
+    assert offered["simulate"] == ["folder/", "ring.goal"]
+
+
+@pytest.mark.parametrize("shell", ["zsh", "fish"])
+def test_the_script_of_a_shell_is_understood_by_it(shell: str, tmp_path: Path) -> None:
+    program = require_command(shell, shell)
+    script = tmp_path / f"chiplog.{shell}"
+    script.write_text(answer(_CHIPLOG_COMPLETE=f"source_{shell}").stdout)
+    assert "complete_" + shell in script.read_text()
+    subprocess.run([program, "-n", script], check=True, timeout=60)
+    line = "chiplog fit run.jsonl --model max-rate-m"
+    asked = {"_CHIPLOG_COMPLETE": f"complete_{shell}", "_TYPER_COMPLETE_ARGS": line}
+    done = answer(**asked, _TYPER_COMPLETE_FISH_ACTION="get-args")
+    assert "max-rate-modified" in done.stdout, done.stderr
 
 
 def test_commands_below_are_offered_beside_files(tmp_path: Path) -> None:

@@ -50,7 +50,7 @@ def test_where_the_overhead_hides_the_gap_g_is_not_identified_and_the_reason_has
     found = parameters(made({**TRUTH, "o_s": 4e-6, "G": 1e-12}, sizes=size_grid(1024)))
     assert not found["g"].identified
     assert found["g"].value is None
-    assert "the overhead (4 µs at 1 B) hides the gap" in (found["g"].reason or "")
+    assert "the overhead (4 us at 1 B) hides the gap" in (found["g"].reason or "")
     assert "0 of" in (found["g"].reason or "")
 
 
@@ -70,7 +70,7 @@ def test_where_gaps_are_hidden_capital_g_comes_from_the_round_trips_and_says_so(
 def test_latency_below_the_overheads_is_not_identified_but_half_the_round_trip_is() -> None:
     found = parameters(made({**TRUTH, "L": -0.5e-6}))
     assert not found["L"].identified
-    assert "half the round trip (1.7 µs) does not exceed the overheads" in (found["L"].reason or "")
+    assert "half the round trip (1.7 us) does not exceed the overheads" in (found["L"].reason or "")
     assert value(found["L_half"]) == pytest.approx(1.7e-6, rel=1e-3)
 
 

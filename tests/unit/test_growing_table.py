@@ -28,9 +28,9 @@ def test_a_row_is_there_as_soon_as_its_size_was_measured(tmp_path: Path) -> None
         assert set(sizes) <= set(shown)
         sizes = shown
     rows = {size: time for size, time, _ in table.rows(24)}
-    assert set(rows) == {"1B", "8B", "64B", "100B"}
-    assert rows["1B"].startswith("7.0")  # L + 2 o
-    assert [size for size, _, _ in table.rows(2)] == ["8B", "64B"]
+    assert set(rows) == {"1 B", "8 B", "64 B", "100 B"}
+    assert rows["1 B"].startswith("7.0")  # L + 2 o
+    assert [size for size, _, _ in table.rows(2)] == ["8 B", "64 B"]
 
 
 def test_series_without_samples_make_no_row(tmp_path: Path) -> None:

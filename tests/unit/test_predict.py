@@ -35,7 +35,7 @@ def only(*rows: Prediction) -> Prediction:
 
 
 def test_the_interval_is_that_of_the_fits_draws() -> None:
-    """P = 2: one message of L + 2 o, with draws of L between 2 and 3 µs and o fixed."""
+    """P = 2: one message of L + 2 o, with draws of L between 2 and 3 us and o fixed."""
     L = np.linspace(2e-6, 3e-6, 200)
     fixed = {"o_s": np.full(200, 1.5e-6), "o_r": np.full(200, 1.5e-6)}
     fit = fit_of("loggp", VALUES, draws={"L": L, **fixed})

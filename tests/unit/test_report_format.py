@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from chiplog.report import format
 
 FACTORS = {
-    "s": {"s": 1.0, "ms": 1e-3, "µs": 1e-6, "ns": 1e-9, "ps": 1e-12},
-    "s/B": {"s/B": 1.0, "ms/B": 1e-3, "µs/B": 1e-6, "ns/B": 1e-9, "ps/B": 1e-12},
+    "s": {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9, "ps": 1e-12},
+    "s/B": {"s/B": 1.0, "ms/B": 1e-3, "us/B": 1e-6, "ns/B": 1e-9, "ps/B": 1e-12},
     "B/s": {"B/s": 1.0, "kB/s": 1e3, "MB/s": 1e6, "GB/s": 1e9, "TB/s": 1e12},
 }
 units = st.sampled_from(sorted(FACTORS))
@@ -72,10 +72,10 @@ def test_a_symmetric_interval_is_printed_as_plus_or_minus(
 @pytest.mark.parametrize(
     ("number", "low", "high", "expected"),
     [
-        (4.574e-5, 4.53e-5, 4.618e-5, "45.74 ± 0.44 µs"),
-        (4.574e-5, 4.53e-5, 4.71e-5, "45.7 [45.3, 47.1] µs"),
-        (4.574e-5, None, None, "45.74 µs"),
-        (4.574e-5, 4.574e-5, 4.574e-5, "45.74 [45.74, 45.74] µs"),
+        (4.574e-5, 4.53e-5, 4.618e-5, "45.74 ± 0.44 us"),
+        (4.574e-5, 4.53e-5, 4.71e-5, "45.7 [45.3, 47.1] us"),
+        (4.574e-5, None, None, "45.74 us"),
+        (4.574e-5, 4.574e-5, 4.574e-5, "45.74 [45.74, 45.74] us"),
         (1e-9, 0.0, 5e-9, "1.0 [0.0, 5.0] ns"),
         (None, 1.0, 2.0, "—"),
         (math.nan, 1.0, 2.0, "—"),
@@ -91,14 +91,14 @@ def test_digits_follow_the_interval(
     ("number", "unit", "expected"),
     [
         (0.0, "s", "0 s"),
-        (9.9996e-7, "s", "1.000 µs"),
+        (9.9996e-7, "s", "1.000 us"),
         (999.4e-9, "s", "999.4 ns"),
         (8.49e-9, "s/B", "8.490 ns/B"),
         (12.35e9, "B/s", "12.35 GB/s"),
         (1.25, "1", "1.250"),
         (math.inf, "s", "—"),
         (1e300, "s", "1.000e+300 s"),
-        (-17.8e-6, "s", "-17.80 µs"),
+        (-17.8e-6, "s", "-17.80 us"),
         (8514.7, "B", "8,515 B"),
         (4096, "B", "4 KiB"),
     ],

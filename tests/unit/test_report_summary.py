@@ -104,6 +104,18 @@ def test_no_warning_is_cut_and_at_most_three_are_shown() -> None:
     assert lines[-1] == "! 3 more warnings: --details"
 
 
+def test_what_several_targets_warn_of_is_said_once() -> None:
+    def busy(share: float) -> TargetReport:
+        warned = [{"fact": "other programs are running", "number": share, "unit": "processes"}]
+        dataset = target().dataset
+        return replace(
+            target(), dataset=replace(dataset, header={**dataset.header, "warnings": warned})
+        )
+
+    lines = summary_lines(report_of(busy(1.29), busy(1.56)))
+    assert sum("other programs are running" in line for line in lines) == 1
+
+
 def test_what_the_fits_say_is_no_warning() -> None:
     fits = tuple(replace(fit, warnings=("Some sizes are left out.",)) for fit in target().fits)
     text = "\n".join(summary_lines(report_of(replace(target(), fits=fits))))

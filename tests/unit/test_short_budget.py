@@ -43,3 +43,12 @@ def test_without_a_least_time_up_to_two_seconds_of_the_start_do_not_count() -> N
     limits = Limits(10.0, 20.0, math.inf)
     assert limits.after_start(7.0).end == 22.0
     assert limits.after_start(0.5).end == 20.5
+
+
+def test_building_the_probe_of_an_mpi_is_not_of_the_budget(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [100.0]
+    monkeypatch.setattr(run_module.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(run_module, "mpi_probe", lambda _: now.__setitem__(0, 140.0))
+    request = RunRequest(began=99.0)
+    assert run_module._with_probe(request, ("shm", "mpi:rma")).began == 139.0
+    assert run_module._with_probe(request, ("shm", "tcp")).began == 99.0

@@ -46,9 +46,9 @@ def test_ranges_that_choose_alike_stand_in_one_row(capsys: pytest.CaptureFixture
     assert printed(capsys, chosen) == [
         "bcast, by the fit of loggp",
         "ranks bytes in force gain verdict",
-        "2-16 1B-2B tree 20.0%-30.0% changed",
-        "2-4 4B-8B chain 30.0% changed",
-        "8-16 4B-8B tree 30.0% changed",
+        "2-16 1 B-2 B tree 20.0%-30.0% changed",
+        "2-4 4 B-8 B chain 30.0% changed",
+        "8-16 4 B-8 B tree 30.0% changed",
         "Intervals and what would be best: --details, or --json FILE",
     ]
     assert printed(capsys, chosen, details=True)[:5] == [

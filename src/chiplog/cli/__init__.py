@@ -15,8 +15,7 @@ from chiplog.messages import note
 
 INTERRUPTED = 130
 COMPLETION = "_CHIPLOG_COMPLETE"
-"""What a shell sets that asks how a line goes on, and the variables in which it gives the line."""
-COMPLETED_LINES = ("_TYPER_COMPLETE_ARGS", "COMP_WORDS")
+"""What a shell sets that asks how a line goes on."""
 
 
 def run_and_exit() -> NoReturn:
@@ -101,9 +100,9 @@ def _run(words: Sequence[str]) -> int:
     from chiplog.cli.options import check_numbers
 
     if COMPLETION in os.environ:
-        _prepare_completion()
-        line = next(filter(None, map(os.environ.get, COMPLETED_LINES)), "")
-        return int(app_for(line.split()[1:])([], standalone_mode=False) or 0)
+        from chiplog.cli.completion import answer_shell
+
+        return answer_shell()
     wrong_usage: type[Any] = typer.BadParameter.__bases__[
         0
     ]  # click's, which typer may carry itself
@@ -124,13 +123,6 @@ def _run(words: Sequence[str]) -> int:
     if code == INTERRUPTED:  # typer's name for KeyboardInterrupt
         raise KeyboardInterrupt
     return code if isinstance(code, int) else 0
-
-
-def _prepare_completion() -> None:
-    """Lets the shells' scripts and typer's answers agree; typer does so itself where it installs the scripts."""
-    from typer.completion import completion_init  # type: ignore[attr-defined]
-
-    completion_init()
 
 
 def _fail(sentence: str, exit_code: int) -> int:

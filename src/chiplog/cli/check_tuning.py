@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from chiplog.cli.options import COMMAND, FoundMpiOption, JsonOption, ProgramOption, names_help
-from chiplog.cli.output import say, write_json
+from chiplog.cli.output import say, wrapped, write_json
 
 NOT_IN_FORCE = 3
 
@@ -37,7 +37,7 @@ def check_tuning(
         write_json(json_file, verdict.to_json(file))
     if json_file != "-":
         answer = "in force" if verdict.in_force else "NOT in force"
-        say(f"{file} is {answer} with {verdict.mpi}: {verdict.reason}.")
+        say(wrapped(f"{file} is {answer} with {verdict.mpi}: {verdict.reason}."))
     if not verdict.in_force:
         raise typer.Exit(NOT_IN_FORCE)
 

@@ -68,14 +68,14 @@ def _numbers(fit: Fit, *, several: bool) -> Iterator[str]:
             subsequent_indent="  ",
             max_lines=3,
         )
-    yield _cut(_title(fit, several=several))
+    yield from _wrapped(_title(fit, several=several))
     statistic = STATISTICS.get(fit.statistic, fit.statistic)
     of = f",{intervals_text(fit)}" if fit.launches else ""
     yield f"{statistic}; ±: half the 95 % interval{of}; <, >: bounds; ?: not known"
     yield from _table(fit)
     if fit.changes:
         places = ", ".join(short_place(change) for change in fit.changes)
-        yield _cut(f"protocol changes above {places}")
+        yield from _wrapped(f"protocol changes above {places}")
     yield from textwrap.wrap(_error(fit), COLUMNS, subsequent_indent="  ")
 
 
@@ -126,7 +126,7 @@ def _table(fit: Fit) -> Iterator[str]:
     if len(fit.segments) > MOST_REGIMES:
         yield f"the first {MOST_REGIMES} of {len(fit.segments)} regimes"
     if by_size and (growth := _growth(fit)):
-        yield _cut(growth)
+        yield from _wrapped(growth)
 
 
 def _growth(fit: Fit) -> str:
@@ -159,7 +159,7 @@ def _one_regime(segment: Segment) -> Iterator[str]:
             known = bounds(parameter)
             shown = f"not identified: {parameter.reason or 'the data do not tell'}"
             shown = f"{known}  {shown}" if known else shown
-        yield _cut(f"  {name.ljust(width)}  {_plain(shown)}".rstrip())
+        yield from _wrapped(f"  {name.ljust(width)}  {shown}".rstrip())
 
 
 def _unit(fit: Fit, name: str) -> tuple[float, str]:
@@ -199,10 +199,5 @@ def _error(fit: Fit) -> str:
     return f"off by {median} where fitted ({points}; worst {worst}); held out: chiplog compare"
 
 
-def _plain(words: str) -> str:
-    return words.replace("µ", "u")
-
-
-def _cut(words: str) -> str:
-    shown = _plain(words)
-    return shown if len(shown) <= COLUMNS else f"{shown[: COLUMNS - 4]} ..."
+def _wrapped(words: str) -> list[str]:
+    return textwrap.wrap(words, COLUMNS, subsequent_indent="    ", break_on_hyphens=False)

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from chiplog.cli.options import JsonOption, TargetOption, command_or_file, option
+from chiplog.cli.options import JsonOption, TargetOption, option
 from chiplog.cli.output import say, tell_left_out, write_json
 from chiplog.errors import CorruptFile
 
@@ -36,11 +36,7 @@ class QuestionOptions:
 def history(
     folder: Annotated[
         Path,
-        typer.Argument(
-            metavar="FOLDER",
-            autocompletion=command_or_file("add"),
-            help="What `chiplog history add` writes to.",
-        ),
+        typer.Argument(metavar="FOLDER", help="What `chiplog history add` writes to."),
     ],
     *,
     question: QuestionOptions,

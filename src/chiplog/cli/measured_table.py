@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from rich.table import Table
 
-from chiplog.cli.output import say
+from chiplog.cli.output import say, wrapped
 from chiplog.cli.screen import Screen
 from chiplog.counts import counted
 from chiplog.report import format
@@ -28,7 +28,7 @@ def print_measured(measured: MeasuredTuning, operation: str, *, details: bool = 
     ranks = ", ".join(str(count) for count in measured.raced.options.ranks)
     types = " and ".join(measured.raced.options.datatypes)
     of_types = f", {types}" if operation != "barrier" else ""
-    say(f"{operation}, {measured.mpi}, {ranks} ranks{of_types}: {_answer(measured)}")
+    say(wrapped(f"{operation}, {measured.mpi}, {ranks} ranks{of_types}: {_answer(measured)}"))
     cells = [verdict for verdict in measured.verdicts if details or not verdict.is_held_out]
     shown = cells if details or len(cells) <= MOST_ROWS else _most_important(cells)
     Screen(width=WIDTH).print(_table(shown))
@@ -45,7 +45,9 @@ def print_measured(measured: MeasuredTuning, operation: str, *, details: bool = 
             else f", slower than the default by at most {_worse(summary.worst_held_out)}"
         )
         say(
-            f"held out: {summary.held_out_passed} of {summary.held_out} sizes inside a range{worst}"
+            wrapped(
+                f"held out: {summary.held_out_passed} of {summary.held_out} sizes inside a range{worst}"
+            )
         )
     share = (
         ""
@@ -53,11 +55,11 @@ def print_measured(measured: MeasuredTuning, operation: str, *, details: bool = 
         else f", {summary.share:.0%} of trying everything as thoroughly"
     )
     launches = counted(measured.raced.launches, "launch", "launches")
-    say(f"measured {format.duration(summary.seconds)} in {launches}{share}")
+    say(wrapped(f"measured {format.duration(summary.seconds)} in {launches}{share}"))
     _print_mistakes(mistakes(measured.verdicts), details)
     for name, reason in measured.left_out.items():
         if details or name in measured.raced.dropped:
-            say(f"left out: {name}: {reason}"[:WIDTH])
+            say(wrapped(f"left out: {name}: {reason}", "  "))
     if measured.raced.ran_out:
         say("The budget ended first: sizes that are not sure keep the default (--budget).")
         if wanted := wanted_budget(measured.raced):

@@ -218,39 +218,8 @@ def names(text: str, option: str) -> tuple[str, ...]:
     return parts
 
 
-def command_or_file(*commands: str) -> Callable[[str], list[str]]:
-    """How an argument may go on that begins as given: the commands, then files and folders.
-
-    The shell completes files by itself only where nothing else is offered.
-
-    >>> command_or_file("lint")("li")
-    ['lint']
-    """
-
-    def offered(incomplete: str) -> list[str]:
-        folder, begin = _split(incomplete)
-        names = [command for command in commands if command.startswith(incomplete)]
-        try:
-            files = sorted(
-                f"{folder}{path.name}{'/' * path.is_dir()}"
-                for path in Path(folder or ".").iterdir()
-                if path.name.startswith(begin) and (begin or not path.name.startswith("."))
-            )
-        except OSError:
-            files = []
-        return names + files
-
-    return offered
-
-
-def _split(incomplete: str) -> tuple[str, str]:
-    """The folder as typed, with its slash, and how the name in it begins."""
-    folder, slash, begin = incomplete.rpartition("/")
-    return folder + slash, begin
-
-
 READERS = {
-    "integer": (as_integer, "an integer of at most 63 bits"),
+    "integer": (as_integer, "one integer of at most 63 bits"),
     "float": (as_float, "a finite number"),
 }
 """By the name of the type that an option is declared with, what reads its text, and what that accepts."""

@@ -18,7 +18,6 @@ from chiplog.cli.options import (
     MpiOption,
     RendezvousOption,
     TimeLimitOption,
-    command_or_file,
     option,
 )
 from chiplog.cli.output import note, say, write_json
@@ -97,7 +96,6 @@ def survey(
         typer.Argument(
             metavar="TARGET",
             help="transport[:options], e.g. tcp, mpi, ofi:provider=cxi (see: chiplog list transports).",
-            autocompletion=command_or_file("verdict"),
         ),
     ],
     *,

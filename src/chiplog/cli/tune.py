@@ -18,7 +18,6 @@ from chiplog.cli.options import (
     ModelNameOption,
     ProgramOption,
     TargetOption,
-    command_or_file,
     names_help,
     option,
 )
@@ -42,7 +41,6 @@ class AskedTuning:
         Path | None,
         typer.Argument(
             metavar="MODEL.json",
-            autocompletion=command_or_file("lint"),
             help="A model file, from `chiplog fit -o`; with --measure it says what is tried.",
         ),
     ] = None

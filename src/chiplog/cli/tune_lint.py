@@ -69,7 +69,7 @@ def _print(file: Path, outcome: Lint, *, details: bool) -> None:
     if outcome.unproved:
         counts.append(f"{len(outcome.unproved)} not proved")
     say(f"{file}: {', '.join(counts)}.")
-    say(f"{outcome.format}, for {outcome.mpi}.")
+    say(wrapped(f"{outcome.format}, for {outcome.mpi}."))
     for rule in outcome.rules if details else outcome.wrong[:MOST_WRONG]:
         say(wrapped(_line(rule)))
     if details:

@@ -43,7 +43,7 @@ def judge(ratio: float, low: float, high: float, tolerance: float) -> tuple[str,
 
 
 def _percent(ratio: float, unit: str = " %") -> str:
-    return f"{100 * (ratio - 1):+.1f}{unit}"
+    return f"{round(100 * (ratio - 1), 1) + 0.0:+.1f}{unit}"  # + 0.0: never -0.0
 
 
 def counts(rows: Sequence[RunRow]) -> str:

@@ -1,8 +1,8 @@
 """Netgauge's pattern one_one and its kin: half round trips between pairs, and exchanges.
 
-    #size   rtt                                         every sample, in µs; a header begins another launch
+    #size   rtt                                         every sample, in us; a header begins another launch
     4       5.696000
-    ## A  -  B  C  D  E  (F G) - H  I  J  K  (L M)  -  N  O  P  Q        a summary of each size, in µs and Mbit/s
+    ## A  -  B  C  D  E  (F G) - H  I  J  K  (L M)  -  N  O  P  Q        a summary of each size, in us and Mbit/s
     1 - 0.35 0.41 0.40 1.20 (0.05 3) - 1.90 2.10 2.05 9.80 (0.30 4) - 0.82 3.81 3.90 4.21
     1 bytes          -> 1.90 us      == 3.90 Mbit/s     what it prints: the least time, and the rate of the median
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 RATES = ((1e9, "GB/s"), (1e6, "MB/s"), (1e3, "kB/s"), (1.0, "B/s"))
-SCALES = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"), (1e-12, "ps"))
+SCALES = ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns"), (1e-12, "ps"))
 
 
 def seconds_text(seconds: float) -> str:
     """A duration with three digits and the unit that suits it.
 
     >>> seconds_text(3.46e-6)
-    '3.46 µs'
+    '3.46 us'
     """
     if seconds == 0:
         return "0 s"

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import os
 import re
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -22,7 +23,7 @@ from chiplog.jobs.many import ManyOptions, all_within, check_ranks, with_many
 from chiplog.jobs.measure import SIMULATED, measure
 from chiplog.measurement.inquiry import check_transports
 from chiplog.measurement.mpis import find_mpis
-from chiplog.measurement.start import Start, transport_of
+from chiplog.measurement.start import MPI, Start, mpi_probe, transport_of
 from chiplog.measurement.time_budget import (
     REFINEMENT_SHARE,
     OutOfTime,
@@ -99,14 +100,17 @@ def run(request: RunRequest) -> RunResult:
     measured, and flagged.
 
     Without `targets`: shm, tcp, and mpi where one is found. `budget` bounds the whole run in seconds, from `began` on,
-    a time of `time.monotonic`, by default now. Where it is short, fewer sizes are measured, and two ranks alone unless
-    `ranks` is given. The directory gets a new folder with runs/*.jsonl, model.json, report.html and report.md, and
-    links to those of the latest run that has a result (`chiplog.jobs.folders`). A target that fails does not lose the
-    others, nor do many ranks lose what two brought: the report says why there is no result.
+    a time of `time.monotonic`, by default now; building an MPI's probe, once, comes before. Where it is short, fewer
+    sizes are measured, and two ranks alone unless `ranks` is given. The directory gets a new folder with runs/*.jsonl,
+    model.json, report.html and report.md, and links to those of the latest run that has a result
+    (`chiplog.jobs.folders`). A target that fails does not lose the others, nor do many ranks lose what two brought: the
+    report says why there is no result.
 
     Raises UsageError where an option can't be met, RunFailed where nothing can be written.
     """
-    whole, out = _WholeRun(request, _targets(request)), Path(request.out)
+    targets, out = _targets(request), Path(request.out)
+    request = _with_probe(request, targets)
+    whole = _WholeRun(request, targets)
     folder = new_folder(out)
     reports, too_late = whole.measure(folder)
     over = f"the budget of {request.budget:g} s was over before"
@@ -141,6 +145,16 @@ def _targets(request: RunRequest) -> tuple[str, ...]:
         _options(target, request, LEAST_MEASURING_SECONDS)
     check_transports(targets, elsewhere=request.launcher is not None)
     return targets
+
+
+def _with_probe(request: RunRequest, targets: Sequence[str]) -> RunRequest:
+    """The request once an MPI's probe is built: that takes a minute once, which is not of the budget."""
+    before = time.monotonic()
+    if any(transport_of(target) == MPI for target in targets):
+        # A target whose probe can't be built is said to have failed, as any other, and does not lose the others.
+        with contextlib.suppress(ChiplogError):
+            mpi_probe(request.mpi)
+    return replace(request, began=request.began + time.monotonic() - before)
 
 
 @dataclass(frozen=True)

@@ -63,8 +63,8 @@ def parse_nanoseconds(text: str, option: str) -> str:
 
 
 def format_bytes(size: int) -> str:
-    """The shortest exact name of a size: `64KiB` for 65536, `12289B` for 12289."""
+    """The shortest exact name of a size: `64 KiB` for 65536, `12289 B` for 12289."""
     for unit in ("GiB", "MiB", "KiB"):
         if size and size % BYTE_UNITS[unit] == 0:
-            return f"{size // BYTE_UNITS[unit]}{unit}"
-    return f"{size}B"
+            return f"{size // BYTE_UNITS[unit]} {unit}"
+    return f"{size} B"

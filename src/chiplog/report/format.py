@@ -14,7 +14,7 @@ NOTHING = "—"
 """What is printed for a value that does not exist."""
 
 _PREFIXES = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""))
-_SMALL_PREFIXES = ((1.0, ""), (1e-3, "m"), (1e-6, "µ"), (1e-9, "n"), (1e-12, "p"))
+_SMALL_PREFIXES = ((1.0, ""), (1e-3, "m"), (1e-6, "u"), (1e-9, "n"), (1e-12, "p"))
 _BINARY = ((1 << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"))
 _SMALLEST = 1e-15
 _LARGEST = 1e15
@@ -57,7 +57,7 @@ def scale_for(magnitude: float, unit: str) -> Scale:
 
 def value(number: float | None, unit: str, *, digits: int = _DEFAULT_DIGITS) -> str:
     """One number with its unit to `digits` significant digits: `value(4.574e-05, "s")` is "45.74
-    µs".
+    us".
     """
     if number is None or not math.isfinite(number):
         return NOTHING
@@ -72,7 +72,7 @@ def value(number: float | None, unit: str, *, digits: int = _DEFAULT_DIGITS) -> 
 def with_interval(number: float | None, low: float | None, high: float | None, unit: str) -> str:
     """A value and its 95 % interval with two digits of uncertainty.
 
-    "45.74 ± 0.44 µs" where the interval is symmetric, "45.74 [45.30, 47.10] µs" where it is not,
+    "45.74 ± 0.44 us" where the interval is symmetric, "45.74 [45.30, 47.10] us" where it is not,
     and the bare value where there is no interval.
     """
     if number is None or not math.isfinite(number):

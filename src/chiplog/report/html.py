@@ -42,7 +42,7 @@ from chiplog.report.names import identifier
 from chiplog.report.plot import Plot, as_json
 from chiplog.report.timeline import timeline_svg
 
-_NUMBER_AND_UNIT = re.compile(r"(?<=\d) (?=(?:%|(?:[pnµm]?s|[kMGT]?B|[KMGT]iB|min|h)\b))")
+_NUMBER_AND_UNIT = re.compile(r"(?<=\d) (?=(?:%|(?:[pnum]?s|[kMGT]?B|[KMGT]iB|min|h)\b))")
 """The space between a number and its unit, at which no line must break."""
 _INDEX = re.compile(r"\b(o|L)_(s|r|half)\b")
 """A parameter's symbol in running text."""

@@ -10,7 +10,6 @@ from chiplog.report.document import Inline, Table, text_of
 COLUMNS = 80
 GAP = "  "
 UNBROKEN = "\N{NO-BREAK SPACE}"
-PLAIN = str.maketrans({"µ": "u", "—": "-"})
 
 
 def plain_lines(table: Table) -> list[str]:
@@ -32,7 +31,7 @@ def plain_lines(table: Table) -> list[str]:
 
 
 def _text(cell: Inline) -> str:
-    return text_of(cell).translate(PLAIN)
+    return text_of(cell).replace("—", "-")
 
 
 def _wrapped(words: Inline) -> Iterator[str]:

@@ -11,7 +11,7 @@ from chiplog.counts import counted
 from chiplog.fitting.result import Parameter
 from chiplog.protocol_changes.change import Change
 from chiplog.report import format
-from chiplog.report.document import text_of
+from chiplog.report.document import Notice, text_of
 from chiplog.report.header import members, text
 from chiplog.report.input import ReportInput, TargetReport
 from chiplog.report.measured import (
@@ -60,8 +60,10 @@ def summary_lines(report: ReportInput) -> list[str]:
 
 
 def _warnings(report: ReportInput, room: int) -> list[str]:
-    noticed = (notice_sentence(notice) for target in report.targets for notice in warnings(target))
-    return warning_lines(list(dict.fromkeys(noticed)), room)
+    noticed: dict[str, Notice] = {}
+    for notice in (notice for target in report.targets for notice in warnings(target)):
+        noticed.setdefault(text_of(notice.fact), notice)  # what several targets met is said once
+    return warning_lines([notice_sentence(notice) for notice in noticed.values()], room)
 
 
 def warning_lines(sentences: Sequence[str], room: int) -> list[str]:

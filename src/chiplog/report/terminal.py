@@ -44,7 +44,7 @@ STYLES = {
     Style.BAD: "bold red",
 }
 ASCII = str.maketrans(
-    {"µ": "u", "±": "+/-", "—": "-", "–": "-", "−": "-", "…": "..", "·": "|", "•": "*", "⚠": "!"}
+    {"±": "+/-", "—": "-", "–": "-", "−": "-", "…": "..", "·": "|", "•": "*", "⚠": "!"}
 )
 """What stands for the characters that a terminal without Unicode lacks."""
 UNBROKEN = (32, 20)

@@ -8,7 +8,7 @@
     | RR Two-sided BW+Sync (131072 B) |        512.3 |        420.1 |   MiB/s/rank |
 
 The pattern is the test's name (`random_ring_latency`, `multiple_allreduce`, `congestor_alltoall`, ...), the direction
-"call", and the time the mean over all ranks and iterations: in µs, or of a bandwidth the message by the rate of a rank.
+"call", and the time the mean over all ranks and iterations: in us, or of a bandwidth the message by the rate of a rank.
 Isolated tests and those beside congestors are two parts, `isolated` and `congested`. Ratios ("Congestion Impact
 Factor") follow from the rows and are not read. The 99 % quantile, and what a verbose build prints, are kept in the tag,
 as printed.
@@ -41,7 +41,7 @@ from chiplog.errors import UsageError
 
 MICROSECOND = 1e-6
 MEBIBYTE = float(1 << 20)
-CONVENTION = "means over ranks and iterations: µs, or a message by the bandwidth of a rank (1 MiB/s = 2^20 B/s)"
+CONVENTION = "means over ranks and iterations: us, or a message by the bandwidth of a rank (1 MiB/s = 2^20 B/s)"
 NETWORK_TESTS = {
     "RR Two-sided Lat": ("random_ring_latency", "send"),
     "RR Get Lat": ("random_ring_latency", "rdma-read"),

@@ -60,7 +60,7 @@ from chiplog.errors import UsageError
 
 MICROSECOND = 1e-6
 CONVENTION = (
-    "means over the repetitions in µs: half a ping-pong (one-way; of several groups, the slowest), a collective "
+    "means over the repetitions in us: half a ping-pong (one-way; of several groups, the slowest), a collective "
     "operation of the slowest process"
 )
 _NAMES = {

@@ -13,7 +13,7 @@ the collective, its columns tell it, or the file's name.
 Releases before 2.13 have a column `error` instead of `#wrong`: the largest difference from the right result, which is
 not 0 of floating-point numbers. They leave `redop` blank where nothing is reduced.
 
-Source: nccl-tests' output and its PERFORMANCE.md: mean over the iterations, in µs.
+Source: nccl-tests' output and its PERFORMANCE.md: mean over the iterations, in us.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from chiplog.dataset.importer import (
 from chiplog.dataset.lines import Where
 
 MICROSECOND = 1e-6
-CONVENTION = "the mean duration of a collective operation over its iterations, in µs"
+CONVENTION = "the mean duration of a collective operation over its iterations, in us"
 PLACES = ("out-of-place", "in-place")
 OPTIONAL = ("type", "redop", "root")
 """Columns that a row may leave blank."""

@@ -2,7 +2,7 @@
 
     0.0000034   2.231234   8   1   0.000001                     version 2: seconds, Mbps, bits, bytes, variance
     1   2.231234   0.00000342                                   version 3: bytes, Mbps, seconds
-    1   0.004   0.004   0.005   1.90                            version 5: bytes, Gbps mean, least, most, µs
+    1   0.004   0.004   0.005   1.90                            version 5: bytes, Gbps mean, least, most, us
       0:       1 bytes  24577 times -->      2.23 Mbps in       3.42 usec
       1:       1  B     81920 times -->    4.210 Mbps  in    1.900 usecs
 

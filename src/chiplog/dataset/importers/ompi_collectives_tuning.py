@@ -3,7 +3,7 @@
     #Nnodes    Message_size 0                    1                    2
     2          4            64.33(0.94)          107.24(0.83)         No data              64.33(0.94)
 
-A cell is the mean in µs, over several launches, of what OSU (IMB of reduce_scatter_block) prints, and in parentheses
+A cell is the mean in us, over several launches, of what OSU (IMB of reduce_scatter_block) prints, and in parentheses
 its standard deviation. The first column is the number of ranks, whatever it is called. Algorithms are Open MPI's
 numbers, or names in old files; 0, or `tuned`, is what Open MPI chooses. The last column of a row that has no title
 repeats it. The collective operation is not in the file: it is the name of the folder, or --pattern.
@@ -40,7 +40,7 @@ from chiplog.dataset.lines import Where
 from chiplog.errors import UsageError
 
 MICROSECOND = 1e-6
-CONVENTION = "a collective operation's duration in µs, the mean over launches of means over ranks and iterations"
+CONVENTION = "a collective operation's duration in us, the mean over launches of means over ranks and iterations"
 DEFAULTS = frozenset({"0", "tuned"})
 """The columns of what Open MPI chooses itself."""
 NO_DATA, NO_CELL = "No data", "-"

@@ -1,11 +1,11 @@
 """OSU micro-benchmarks: osu_latency, osu_bw, osu_mbw_mr, osu_multi_lat and tests of MPI_Put and MPI_Get.
 
-    # OSU MPI Latency Test                                 size, latency in µs: half a ping-pong
+    # OSU MPI Latency Test                                 size, latency in us: half a ping-pong
     # OSU MPI Multi Latency Test                           the same, the mean over all pairs
     # OSU MPI Bandwidth Test                               size, MB/s of 1e6 B/s: windows of messages, each answered
     # OSU MPI Multiple Bandwidth / Message Rate Test       size, MB/s and messages/s of all pairs together
     # [ pairs: 4 ] [ window size: 64 ]
-    # OSU MPI_Get latency Test                             size, latency in µs: a whole read
+    # OSU MPI_Get latency Test                             size, latency in us: a whole read
 
 A latency becomes a one-way ping_pong, a bandwidth the time of a flood of one window. osu_mbw_mr becomes pairs, one-way:
 the time of a window by its number of messages, from the rate of messages, which has more digits. One-sided tests become

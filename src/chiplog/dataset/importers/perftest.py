@@ -230,7 +230,7 @@ def _latency(
 ) -> ImportedSeries | None:
     column = next((c for c in ("t_typical[usec]", "t_avg[usec]") if c in row), None)
     if column is None:
-        what = "no column has a time in µs: run it without --report-cycles"
+        what = "no column has a time in us: run it without --report-cycles"
         file.skipped.row(where, line, "t_typical[usec]", what)
         return None
     if not is_number(row[column]) or lacks_value(row[column]):

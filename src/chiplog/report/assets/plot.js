@@ -7,7 +7,7 @@
   const SYMLOG_THRESHOLD = 0.05;
   const SHAPES = { measured: "circle", gap: "square", o_s: "triangle", o_r: "diamond", placement: "circle" };
   const BINARY = [[2 ** 40, "TiB"], [2 ** 30, "GiB"], [2 ** 20, "MiB"], [2 ** 10, "KiB"]];
-  const DECIMAL = [[1e12, "T"], [1e9, "G"], [1e6, "M"], [1e3, "k"], [1, ""], [1e-3, "m"], [1e-6, "µ"], [1e-9, "n"], [1e-12, "p"]];
+  const DECIMAL = [[1e12, "T"], [1e9, "G"], [1e6, "M"], [1e3, "k"], [1, ""], [1e-3, "m"], [1e-6, "u"], [1e-9, "n"], [1e-12, "p"]];
 
   // ---- numbers as text
   const trimmed = (value, digits) => String(Number(value.toPrecision(digits)));
@@ -324,13 +324,44 @@
         labels.push({ mark, middle, atLeft: middle > left + this.inner.w * 0.6 });
       }
       if (this.spec.small) return;
-      // Words last, on top of the lines; a label that would run out of the picture stands on the other side.
-      const words = svg("g", {}, parent);
-      labels.forEach(({ mark, middle, atLeft }, row) => {
-        const text = svg("text", { x: round(middle + (atLeft ? -6 : 6)), y: top + 14 + 16 * row, "text-anchor": atLeft ? "end" : "start" }, svg("g", { class: `mark ${mark.kind}` }, words), mark.label);
-        const box = text.getBBox();
-        if (box.x < left || box.x + box.width > right) { text.setAttribute("x", atLeft ? left + 4 : right - 4); text.setAttribute("text-anchor", atLeft ? "start" : "end"); }
-      });
+      const words = svg("g", {}, parent), ink = this.ink();
+      for (const { mark, middle, atLeft } of labels) {
+        const group = svg("g", { class: `mark ${mark.kind}` }, words);
+        const box = svg("text", { x: 0, y: 0 }, group, mark.label).getBBox();
+        group.firstChild.remove();
+        const place = this.freePlace(middle, atLeft, box, ink);
+        if (!place) continue; // the tip of its sizes says it
+        for (let x = 0; x <= box.width; x += 10) ink.push([place.x + x, place.y + box.height / 2]);
+        svg("text", { x: round(place.x), y: round(place.y - box.y) }, group, mark.label);
+      }
+    }
+
+    // Where points and lines are, a few pixels apart, so that no words stand on them.
+    ink() {
+      const places = [];
+      for (const trace of this.visible()) {
+        let last = null;
+        trace.x.forEach((x, i) => {
+          const y = trace.y[i];
+          if (y === null || !this.x.ok(x) || !this.y.ok(y)) { last = null; return; }
+          const here = [this.x.pixels(x), this.y.pixels(y)];
+          const steps = last && trace.kind === "line" ? Math.min(200, Math.ceil(Math.hypot(here[0] - last[0], here[1] - last[1]) / 6)) : 1;
+          for (let k = 1; k <= steps; k++) places.push(steps === 1 ? here : here.map((v, axis) => last[axis] + (v - last[axis]) * k / steps));
+          last = here;
+        });
+      }
+      return places;
+    }
+
+    // The highest row beside a mark, its usual side first, where words of that size are inside and on nothing.
+    freePlace(middle, atLeft, { width, height }, ink) {
+      const left = MARGIN.left + 4, right = MARGIN.left + this.inner.w - 4 - width;
+      const sides = [middle + 6, middle - 6 - width].map((x) => Math.max(left, Math.min(right, x)));
+      if (atLeft) sides.reverse();
+      for (let y = MARGIN.top + 2; y + height < MARGIN.top + this.inner.h; y += height + 2)
+        for (const x of sides)
+          if (!ink.some(([a, b]) => a > x - 4 && a < x + width + 4 && b > y - 4 && b < y + height + 4)) return { x, y };
+      return null;
     }
 
     drawLine(parent, trace) {
@@ -620,6 +651,14 @@
   }
   drawOpen();
   document.addEventListener("toggle", drawOpen, true);
+  // On paper nothing can be unfolded, so all is open there.
+  let folded = [];
+  addEventListener("beforeprint", () => {
+    folded = [...document.querySelectorAll("details.fold:not([open]), details.notes:not([open])")];
+    for (const fold of folded) fold.open = true;
+    drawOpen();
+  });
+  addEventListener("afterprint", () => { for (const fold of folded) fold.open = false; });
   document.querySelectorAll("[data-copy]").forEach(copyOnClick);
   addEventListener("hashchange", openTarget);
   openTarget();

@@ -1,0 +1,175 @@
+"""What shells offer where a line goes on: commands, and the values of options and arguments."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from chiplog.cli.app import BELOW, app_for
+from chiplog.cli.missing_choice import CHOICES
+
+ASKED = "_CHIPLOG_COMPLETE"
+"""What a shell sets that asks how a line goes on, and the variables in which it gives the line."""
+LINES = ("_TYPER_COMPLETE_ARGS", "COMP_WORDS")
+SUFFIXES = {
+    "RUN": (".jsonl",),
+    "[RUN_B]": (".jsonl",),
+    "MODEL.json": (".json",),
+    "[MODEL.json]": (".json",),
+    "FILE.json": (".json",),
+    "FILE.goal": (".goal",),
+    "RUN-OR-MODEL": (".jsonl", ".json"),
+    "FOLDER": (),
+}
+"""How the files end that a parameter takes, by its metavar; folders are offered with all of them."""
+
+
+def answer_shell() -> int:
+    """Prints a shell's script, or how the line goes on that it gives."""
+    import typer
+    from typer.completion import completion_init  # type: ignore[attr-defined]
+
+    completion_init()  # typer itself does so only where it installs the scripts
+    line = next(filter(None, map(os.environ.get, LINES)), "")
+    command: Any = typer.main.get_command(app_for(line.split()[1:]))
+    _offer_values(command)
+    return int(command([], prog_name="chiplog", standalone_mode=False) or 0)
+
+
+def _offer_values(command: Any) -> None:
+    """Lets each parameter of a command, and of those below it, offer what it accepts."""
+    for below in getattr(command, "commands", {}).values():
+        _offer_values(below)
+    for parameter in command.params:
+        name = next((name for name in parameter.opts if name.startswith("--")), parameter.name)
+        parameter.shell_complete = partial(_complete, parameter, VALUES.get((command.name, name)))
+
+
+def _complete(parameter: Any, values: Values | None, context: Any, incomplete: str) -> list[Any]:
+    from click.shell_completion import CompletionItem
+
+    listed, comma, begin = incomplete.rpartition(",")
+    names = [
+        f"{listed}{comma}{name}"
+        for name in (values({**context.params, WORDS: context.args}) if values else ())
+        if name.startswith(begin)
+    ]
+    is_argument = parameter.param_type_name == "argument"
+    if is_argument:
+        below = (words[1] for words in BELOW if words[0] == context.command.name)
+        names = [*(name for name in below if name.startswith(incomplete)), *names]
+    metavar = parameter.metavar or ""
+    if metavar in SUFFIXES and (is_argument or metavar not in OUTPUTS.get(parameter.name, ())):
+        names += _files(incomplete, SUFFIXES[metavar])
+    return [CompletionItem(name) for name in names]
+
+
+OUTPUTS = {"out": tuple(SUFFIXES), "folder": ("FOLDER",)}
+"""Files that a command writes: the shell offers those that there are."""
+
+
+def _files(incomplete: str, suffixes: tuple[str, ...]) -> list[str]:
+    """Folders, and the files that end so. zsh goes through folders by itself, where nothing else is offered."""
+    folder, slash, begin = incomplete.rpartition("/")
+    is_zsh = os.environ.get(ASKED, "").endswith("zsh")
+    if is_zsh and slash:
+        return []
+    try:
+        return sorted(
+            f"{folder}{slash}{path.name}{'/' * path.is_dir()}"
+            for path in Path(folder + slash or ".").iterdir()
+            if path.name.startswith(begin)
+            and (begin or not path.name.startswith("."))
+            and (not is_zsh if path.is_dir() else path.name.endswith(suffixes))
+        )
+    except OSError:
+        return []
+
+
+WORDS = "words"
+"""Beside the parameters that are known: the words that are not yet those of parameters."""
+Values = Callable[[Mapping[str, Any]], Iterable[str]]
+
+
+def _constants(*names: str) -> Values:
+    return lambda _: names
+
+
+def _listed(what: str) -> Values:
+    """The names that `chiplog list` shows of a kind."""
+
+    def values(_: Mapping[str, Any]) -> Iterable[str]:
+        from chiplog.cli.list_names import TABLES
+
+        return TABLES[what]()
+
+    return values
+
+
+def _algorithms(known: Mapping[str, Any]) -> Iterable[str]:
+    """Those of the operation among the words: click reads none of them where the last option lacks its value."""
+    from chiplog.collectives.registry import MODULES, algorithms
+
+    words = (known.get("operation"), *known[WORDS])
+    operation = next((word for word in words if word in MODULES), None)
+    return algorithms(operation) if operation else ()
+
+
+def _messages(_: Mapping[str, Any]) -> Iterable[str]:
+    from chiplog.dataset.operations import OPERATIONS
+
+    return OPERATIONS
+
+
+def _postings(_: Mapping[str, Any]) -> Iterable[str]:
+    from chiplog.dataset.operations import POSTINGS
+
+    return POSTINGS
+
+
+def _placements(_: Mapping[str, Any]) -> Iterable[str]:
+    from chiplog.plan.plan import PLACEMENTS
+
+    return PLACEMENTS
+
+
+def _predicted(_: Mapping[str, Any]) -> Iterable[str]:
+    from chiplog.collectives.registry import MODULES
+    from chiplog.prediction.to_many import OPERATION
+
+    return (*MODULES, OPERATION)
+
+
+_DIRECTIONS = _constants("round-trip", "one-way")
+_TYPES = _constants("int", "double", "byte")
+VALUES: Mapping[tuple[str, str], Values] = {
+    **CHOICES,
+    ("run", "targets"): _listed("transports"),
+    ("measure", "target"): _listed("transports"),
+    ("survey", "target"): _listed("transports"),
+    ("measure", "--pattern"): _listed("patterns"),
+    ("measure", "--operation"): _messages,
+    ("measure", "--posting"): _postings,
+    ("measure", "--placement"): _placements,
+    ("measure", "--direction"): _DIRECTIONS,
+    ("import", "--pattern"): _listed("patterns"),
+    ("import", "--direction"): _DIRECTIONS,
+    ("import", "--transport"): _listed("transports"),
+    ("fit", "--model"): _listed("models"),
+    ("fit", "--method"): _listed("methods"),
+    ("fit", "--statistic"): _constants("median", "minimum", "mean"),
+    ("compare", "--models"): _listed("models"),
+    ("compare", "--method"): _listed("methods"),
+    ("predict", "operation"): _predicted,
+    ("schedule", "--algorithm"): _algorithms,
+    ("predict", "--algorithm"): _algorithms,
+    ("predict", "--as"): _constants("osu", "common-start"),
+    ("tune", "--operation"): CHOICES["schedule", "operation"],
+    ("tune", "--type"): _TYPES,
+    ("bench", "--type"): _TYPES,
+    ("verdict", "--to"): _constants("prometheus", "nhc"),
+}
+"""By command and parameter, what it accepts, given the parameters that are known."""
