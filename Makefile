@@ -34,7 +34,7 @@ export PATH := $(abspath $(BIN)):$(PATH)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup report check test statistics native test-native test-python test-library test-rdma test-wheel wheel sdist site packages papers rooms man lint format examples sanitize fuzz bench clean
+.PHONY: help setup report check test statistics native test-native test-python test-library test-rdma test-wheel wheel sdist site packages papers rooms old man lint format examples sanitize fuzz bench clean
 
 help:  ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -94,6 +94,9 @@ papers: $(STAMP)/test  ## Draw the figures of five papers into examples/papers (
 
 rooms:  ## Draw docs/images/rooms.svg from the code's imports
 	$(PYTHON) tools/draw_rooms.py
+
+old: $(STAMP)/test  ## Ask pip's package index for the newest release of each dependency, and say which are old
+	$(BIN)/python tools/old_dependencies.py
 
 man: $(STAMP)/test  ## Write manual pages into build/man: man -l build/man/chiplog.1
 	$(BIN)/python site/man.py $(BUILD)/man

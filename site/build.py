@@ -6,13 +6,12 @@ JSON schemas and of the Python functions are generated from what they describe.
 
 from __future__ import annotations
 
-import logging
+import io
 import os
+import re
 import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
-
-import yaml
 
 sys.path.insert(0, str(Path(__file__).parent))
 
@@ -21,40 +20,46 @@ from generate import generated_pages
 from stage import files_on_site, place_on_site, staged_pages
 
 ROOT = Path(__file__).parent.parent
-SECTIONS = {
-    "Start": ("index.md", "i-have-i-want.md", "CHANGELOG.md"),
-    "Tutorials": ("tutorials",),
-    "How-to": ("how-to",),
-    "Explanation": ("explanation",),
-    "Reference": ("reference",),
-    "Numbers": ("numbers",),
-    "Studies": ("studies",),
-    "Machines": ("machines",),
-    "Papers": ("papers",),
-    "Decisions": ("decisions",),
-    "Contributing": ("CONTRIBUTING.md",),
-}
+SECTIONS = (
+    "i-have-i-want.md", "tutorials", "how-to", "explanation", "reference", "numbers", "studies", "machines",
+    "papers", "decisions", "CONTRIBUTING.md", "CHANGELOG.md",
+)  # fmt: skip
+"""Files and folders at the top of every page, in this order."""
+COLOURS = re.compile(r"\x1b\[[\d;]*m")
 
 
 def pages(root: Path) -> dict[str, str]:
     """Markdown texts of all pages by their paths on the site, from a working tree at `root`."""
-    found = staged_pages(root) | generated_pages(root)
-    folders = {parent for page in found for parent in Path(page).parents if parent != Path()}
+    texts = staged_pages(root) | generated_pages(root)
+    folders = {parent for page in texts for parent in Path(page).parents if parent != Path()}
     for folder in sorted(folders, key=lambda path: -len(path.parts)):
-        if f"{folder}/README.md" not in found:
-            found[f"{folder}/README.md"] = _contents(folder, found)
-    return found
+        index = f"{folder}/index.md"
+        listed = _below(folder, texts)
+        texts.setdefault(index, _contents(folder, listed, texts))
+        texts[index] += _sidebar([str(Path(page).relative_to(folder)) for page in listed])
+    tops = [top if top.endswith(".md") else f"{top}/index.md" for top in SECTIONS]
+    texts["index.md"] += _sidebar([page for page in tops if page in texts])
+    return texts
 
 
-def _contents(folder: Path, found: dict[str, str]) -> str:
+def _below(folder: Path, texts: dict[str, str]) -> list[str]:
+    """Pages of a folder other than its own, and those of the folders in it."""
+    return [
+        page for page in sorted(texts)
+        if (Path(page).parent == folder and Path(page).name != "index.md")
+        or (Path(page).parent.parent == folder and Path(page).name == "index.md")
+    ]  # fmt: skip
+
+
+def _sidebar(listed: list[str]) -> str:
+    """What Sphinx makes the sidebar of; it shows nothing on the page itself."""
+    return "\n".join(["", "```{toctree}", ":hidden:", "", *listed, "```", ""]) if listed else ""
+
+
+def _contents(folder: Path, listed: list[str], texts: dict[str, str]) -> str:
     """The page of a folder that has none of its own: links to what is in it."""
     title = folder.name.replace("-", " ").capitalize()
-    below = [
-        page for page in sorted(found)
-        if Path(page).parent == folder
-        or (Path(page).parent.parent == folder and Path(page).name == "README.md")
-    ]  # fmt: skip
-    links = [f"- [{_title(found[page])}]({Path(page).relative_to(folder)})" for page in below]
+    links = [f"- [{_title(texts[page])}]({Path(page).relative_to(folder)})" for page in listed]
     return "\n".join([f"# {title}", "", *links, ""])
 
 
@@ -63,67 +68,30 @@ def _title(text: str) -> str:
     return next(line[2:] for line in text.splitlines() if line.startswith("# "))
 
 
-def _navigation(found: dict[str, str]) -> list[dict[str, list[str]]]:
-    """MkDocs' `nav`: each section with its pages, a folder's own page first."""
-    sections = []
-    for title, entries in SECTIONS.items():
-        listed: list[str] = []
-        for entry in entries:
-            below = [page for page in found if page == entry or page.startswith(f"{entry}/")]
-            listed += sorted(
-                below,
-                key=lambda page: (str(Path(page).parent), Path(page).name != "README.md", page),
-            )
-        if listed:
-            sections.append({title: listed})
-    return sections
-
-
 def build(root: Path, target: Path) -> list[str]:
     """Build the site of the working tree at `root` in `target`.
 
-    Returns what is wrong with it, a sentence each: MkDocs' warnings, broken links, commands and names
+    Returns what is wrong with it, a sentence each: Sphinx's warnings, broken links, commands and names
     that are missing.
     """
-    os.environ.setdefault("NO_MKDOCS_2_WARNING", "1")
-    from mkdocs.commands.build import build as build_pages
-    from mkdocs.config import load_config
+    from sphinx.application import Sphinx
 
     with TemporaryDirectory() as folder:
         staged = Path(folder) / "docs"
-        found = pages(root)
-        for name, text in found.items():
+        for name, text in pages(root).items():
             (staged / name).parent.mkdir(parents=True, exist_ok=True)
             (staged / name).write_text(text)
         for picture in files_on_site(root, "png") + files_on_site(root, "svg"):
             copy = staged / place_on_site(picture, root)
             copy.parent.mkdir(parents=True, exist_ok=True)
             copy.write_bytes(picture.read_bytes())
-        settings = yaml.safe_load((Path(__file__).parent / "mkdocs.yml").read_text())
-        settings |= {"docs_dir": str(staged), "site_dir": str(target), "nav": _navigation(found)}
-        settings["plugins"][-1]["mkdocstrings"]["handlers"]["python"]["paths"] = [str(root / "src")]
-        file = Path(folder) / "mkdocs.yml"
-        file.write_text(yaml.safe_dump(settings))
-        warnings = _Warnings()
-        logging.getLogger("mkdocs").addHandler(warnings)
-        try:
-            config = load_config(str(file), strict=False)
-            build_pages(config)
-        finally:
-            logging.getLogger("mkdocs").removeHandler(warnings)
-    return warnings.sentences + problems(target)
-
-
-class _Warnings(logging.Handler):
-    """Collects MkDocs' warnings and errors."""
-
-    def __init__(self) -> None:
-        super().__init__(logging.WARNING)
-        self.sentences: list[str] = []
-
-    def emit(self, record: logging.LogRecord) -> None:
-        """Keep one."""
-        self.sentences.append(record.getMessage())
+        warnings = io.StringIO()
+        Sphinx(
+            str(staged), str(Path(__file__).parent), str(target), str(Path(folder) / "read"), "html",
+            status=None, warning=warnings,
+        ).build()  # fmt: skip
+    written = COLOURS.sub("", warnings.getvalue()).replace(f"{staged}{os.sep}", "")
+    return [line for line in written.splitlines() if line] + problems(target)
 
 
 def main() -> int:

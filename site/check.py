@@ -40,9 +40,10 @@ class _Page(HTMLParser):
 
 def problems(site: Path) -> list[str]:
     """What is wrong with the site in this folder, a sentence each."""
-    pages = {file: _Page(file.read_text()) for file in sorted(site.rglob("*.html"))}
+    files = [file for file in sorted(site.rglob("*.html")) if file.parent.name != "_static"]
+    pages = {file: _Page(file.read_text()) for file in files}
     found = [
-        sentence for file, page in pages.items() if file.name != "404.html"
+        sentence for file, page in pages.items()
         for sentence in _wrong_links(file, page, pages, site)
     ]  # fmt: skip
     found += [

@@ -12,7 +12,12 @@ from stage import with_site_links
 
 import chiplog
 
-RESULTS = ("chiplog.api.fitted", "chiplog.api.tables")
+RESULTS = (
+    "chiplog.api.fitted",
+    "chiplog.api.predicted",
+    "chiplog.api.tables",
+    "chiplog.fitting.result",
+)
 """Modules of what the functions return."""
 
 
@@ -26,7 +31,7 @@ def generated_pages(root: Path) -> dict[str, str]:
     machines = root / FOLDER / "README.md"
     if machines.exists():
         text = with_site_links(machines.read_text(), machines, root)
-        found["machines/README.md"] = text + side_by_side(root)
+        found["machines/index.md"] = text + side_by_side(root)
     return found
 
 
@@ -43,10 +48,15 @@ def _python_page() -> str:
         "",
     ]
     for name in public_names():
-        parts += [f"## chiplog.{name}", "", f"::: {_definition(name)}", ""]
+        parts += [f"## chiplog.{name}", "", *_described("autofunction", _definition(name))]
     for module in RESULTS:
-        parts += [f"## {module}", "", f"::: {module}", ""]
+        parts += [f"## {module}", "", *_described("automodule", module)]
     return "\n".join(parts)
+
+
+def _described(directive: str, name: str) -> list[str]:
+    """The docstrings of a function or module; Sphinx reads them."""
+    return ["```{eval-rst}", f".. {directive}:: {name}", "```", ""]
 
 
 def _definition(name: str) -> str:

@@ -18,7 +18,7 @@ def schema_page(file: Path) -> str:
     parts += _table(schema)
     for name, below in schema.get("$defs", {}).items():
         described = [below["description"], ""] if "description" in below else []
-        parts += [f"## {name} {{ #{_anchor(name)} }}", "", *described]
+        parts += [f"## {name}", "", *described]
         parts += _table(below) or [_type(below) + ".", ""]
     parts += [f"The schema itself is `schemas/{file.name}`.", ""]
     return "\n".join(parts)
@@ -61,4 +61,4 @@ def _type(schema: Mapping[str, Any]) -> str:
 
 
 def _anchor(name: str) -> str:
-    return name.lower().replace("_", "-")
+    return name.lower()

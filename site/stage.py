@@ -44,7 +44,9 @@ def place_on_site(file: Path, root: Path) -> str:
     for folder, folder_on_site in FOLDERS.items():
         if Path(inside).is_relative_to(folder):
             place = folder_on_site / Path(inside).relative_to(folder)
-            return str(place / "README.md" if file.is_dir() else place).replace(".ipynb", ".md")
+            if file.is_dir() or file.name == "README.md":
+                return str((place if file.is_dir() else place.parent) / "index.md")
+            return str(place.with_suffix(".md")) if file.suffix == ".ipynb" else str(place)
     return ""
 
 
@@ -57,7 +59,7 @@ def with_site_links(text: str, file: Path, root: Path) -> str:
         path, _, anchor = link.partition("#")
         target = file.parent / path
         if "://" in link or not path or not target.exists():
-            return match[0]  # MkDocs says so where it leads nowhere
+            return match[0]  # Sphinx says so where it leads nowhere
         place = place_on_site(target, root)
         if not place:
             return label if label.startswith("`") else f"{label} (`{path.replace('../', '')}`)"
@@ -65,3 +67,8 @@ def with_site_links(text: str, file: Path, root: Path) -> str:
 
     parts = FENCE.split(text)
     return "".join(part if part.startswith("```") else LINK.sub(replaced, part) for part in parts)
+
+
+def heading_anchor(title: str) -> str:
+    """The anchor of a heading: lower case, hyphens for blanks, other marks left out."""
+    return re.sub(r"[-\s]+", "-", re.sub(r"[^\w\s-]", "", title).strip().lower())

@@ -1,4 +1,4 @@
-"""The site builds without a warning, and what is missing or leads nowhere is found."""
+"""The site builds without a warning, is searched without a server, and what is missing or leads nowhere is found."""
 
 import shutil
 import sys
@@ -53,6 +53,21 @@ def test_a_broken_link_in_a_page_is_a_warning(tmp_path):
     for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md"):
         (tmp_path / name).write_text("# Title\n")
     (tmp_path / "docs" / "how-to").mkdir(parents=True)
-    (tmp_path / "docs" / "how-to" / "page.md").write_text("# Page\n\n[gone](nowhere.md)\n")
-    (tmp_path / "src").symlink_to(ROOT / "src")
-    assert any("nowhere.md" in sentence for sentence in build(tmp_path, tmp_path / "site"))
+    (tmp_path / "docs" / "how-to" / "page.md").write_text(
+        "# Page\n\n[gone](nowhere.md), [no heading](../../README.md#there), {py:func}`chiplog.api.gone`\n"
+    )
+    sentences = build(tmp_path, tmp_path / "site")
+    for target in ("nowhere.md", "there", "chiplog.api.gone"):
+        assert any("WARNING" in sentence and target in sentence for sentence in sentences)
+
+
+def test_the_search_answers_without_a_server_and_links_to_pages(built):
+    from browser import chromium
+
+    with chromium() as browser:
+        page = browser.new_page()
+        page.goto(f"file://{built[0]}/search.html?q=rendezvous")
+        first = page.locator("#search-results li a").first
+        first.wait_for()
+        address = first.get_attribute("href").partition("?")[0].partition("#")[0]
+    assert (built[0] / address).exists()

@@ -56,8 +56,8 @@ class Segment:
 
 @dataclass(frozen=True)
 class FitError:
-    """|predicted - measured| / measured over the points of the model's patterns; `mean_factor` is
-    exp(mean |ln(predicted/measured)|).
+    """`|predicted - measured|` / measured over the points of the model's patterns; `mean_factor` is
+    exp(mean `|ln(predicted/measured)|`).
     """
 
     points: int
