@@ -5,7 +5,9 @@ from __future__ import annotations
 import itertools
 import os
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -13,11 +15,23 @@ from chiplog.errors import ChiplogError
 from chiplog.measurement.launchers import OPEN_MPI_SESSION
 from chiplog.measurement.probes import base_probe
 
+if TYPE_CHECKING:
+    from playwright import sync_api
+
 # As the command does: matrices are small here, and threads that wait for them keep the cores of other tests busy.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 # No default of whoever runs the tests.
 os.environ["CHIPLOG_CONFIG"] = ""
 _numbers = itertools.count(1)
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[sync_api.Browser]:
+    """Chromium, one for all pages."""
+    from browser import chromium  # skips, or fails in CI, where there is no playwright
+
+    with chromium() as started:
+        yield started
 
 
 @pytest.fixture(scope="session")

@@ -61,13 +61,11 @@ def test_a_broken_link_in_a_page_is_a_warning(tmp_path):
         assert any("WARNING" in sentence and target in sentence for sentence in sentences)
 
 
-def test_the_search_answers_without_a_server_and_links_to_pages(built):
-    from browser import chromium
-
-    with chromium() as browser:
-        page = browser.new_page()
-        page.goto(f"file://{built[0]}/search.html?q=rendezvous")
-        first = page.locator("#search-results li a").first
-        first.wait_for()
-        address = first.get_attribute("href").partition("?")[0].partition("#")[0]
+def test_the_search_answers_without_a_server_and_links_to_pages(built, browser):
+    page = browser.new_page()
+    page.goto(f"file://{built[0]}/search.html?q=rendezvous")
+    first = page.locator("#search-results li a").first
+    first.wait_for()
+    address = first.get_attribute("href").partition("?")[0].partition("#")[0]
+    page.close()
     assert (built[0] / address).exists()

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 from all_commands import arguments, options
-from needs import require_command
 
 from chiplog.cli.completion import VALUES
 
@@ -94,7 +94,9 @@ def test_files_are_offered_by_kind(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("shell", ["zsh", "fish"])
 def test_the_script_of_a_shell_is_understood_by_it(shell: str, tmp_path: Path) -> None:
-    program = require_command(shell, shell)
+    program = shutil.which(shell)
+    if program is None:  # chiplog doesn't need it
+        pytest.skip(f"{shell} is missing (apt-get install {shell})")
     script = tmp_path / f"chiplog.{shell}"
     script.write_text(answer(_CHIPLOG_COMPLETE=f"source_{shell}").stdout)
     assert "complete_" + shell in script.read_text()
