@@ -82,6 +82,34 @@ def test_the_closed_form_is_the_simulated_time(operation: str, name: str, regime
             assert found == pytest.approx(simulated_ns(algorithm, task, regime), rel=1e-12), task
 
 
+@pytest.mark.parametrize("message_bytes", [1, 960, 1_000_000])
+@pytest.mark.parametrize("regime", REGIMES.values(), ids=REGIMES)
+def test_messages_to_one_rank_are_served_one_after_the_other(
+    regime: Regime, message_bytes: int
+) -> None:
+    """Each further sender of a linear gather costs the receiver's CPU time or its NIC's gap, whichever is longer."""
+    rest = message_bytes - 1
+    cpu = regime.o + rest * max(regime.O, regime.G)
+    step = max(cpu, regime.g + rest * regime.G)
+    gather = load("gather", "linear")
+    for ranks in (2, 3, 9, 64):
+        expected = regime.o + regime.L + (ranks - 2) * step + cpu
+        task = task_of(regime, ranks, message_bytes)
+        assert simulated_ns(gather, task, regime) == pytest.approx(expected, rel=1e-12)
+        assert closed_form_ns(gather, task, regime) == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize("regime", REGIMES.values(), ids=REGIMES)
+def test_a_linear_alltoall_is_no_faster_than_its_receivers(regime: Regime) -> None:
+    """Every rank is the target of P - 1 messages at once."""
+    alltoall, gather = load("alltoall", "linear"), load("gather", "linear")
+    for ranks in (2, 9, 32):
+        task = task_of(regime, ranks, 10_000)
+        simulated = simulated_ns(alltoall, task, regime)
+        assert simulated >= simulated_ns(gather, task, regime)
+        assert closed_form_ns(alltoall, task, regime) == pytest.approx(simulated, rel=1e-12)
+
+
 BOUNDED = [
     ("barrier", "recursive-doubling"),
     ("bcast", "chain"),
