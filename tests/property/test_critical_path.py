@@ -106,6 +106,7 @@ def test_slopes_are_differences(seed: int) -> None:
         return
     assert middle.critical_path is not None
     slopes = middle.critical_path.slopes(parameters)
+    assert slopes is not None
     assert [field.name for field in fields(Protocol)][1:] == list(TIMES)
     for name, slope in zip(TIMES, slopes, strict=False):
         step = ATTOSECONDS if name.endswith("_as") else 1

@@ -1,4 +1,4 @@
-"""`make old` says which dependencies have become old, and a page says of each what it is for."""
+"""`make old` lists the dependencies that have had no release for long; a page says what each dependency is for."""
 
 from __future__ import annotations
 

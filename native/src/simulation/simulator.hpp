@@ -59,7 +59,7 @@ struct Outcome {
 };
 
 // Throws std::invalid_argument as check() does, and TimeOverflow. It takes about 35 bytes an operation, 8 more to
-// follow the critical path. That is told without noise, with f = 1, and where no ranks share a node's rate:
+// follow the critical path. That path is known without noise, with f = 1, and where no ranks share a node's rate:
 // std::invalid_argument otherwise.
 [[nodiscard]] Outcome simulate(const Schedule& schedule, const Parameters& parameters, const Options& options = {});
 

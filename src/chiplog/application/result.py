@@ -109,7 +109,7 @@ class Replay:
     critical_path: PathShares | None = None
     """What decides its time."""
     slopes: Slopes | None = None
-    """How it changes with each parameter, as far as the order of events stays the same."""
+    """How it changes with each parameter, as far as the order of events stays the same; None where pairs differ."""
     sensitivity: Sensitivity | None = None
     """How it changes with each parameter, if that was asked for."""
     alternatives: tuple[Alternative, ...] = ()

@@ -160,17 +160,17 @@ def _alternatives(
     from chiplog.jobs.replay import ReplayBy, alternative
     from chiplog.prediction.network_change import parse_change
 
-    found = [
+    alternatives = [
         alternative(text, answer, by.simulate(schedule, parse_change(text)))
         for text in model.changes or ()
     ]
     for path in model.others or ():
         other = fitted_from(path, ParameterOptions(), model.target, anyway=model.anyway)
         cautions(other, schedule)
-        found.append(
+        alternatives.append(
             alternative(str(path), answer, ReplayBy(other, trace=by.trace).simulate(schedule))
         )
-    return tuple(found)
+    return tuple(alternatives)
 
 
 def _by(model: ReplayOptions, schedule: Schedule) -> ReplayBy:

@@ -13,8 +13,6 @@ PARAMETERS = {
     "bandwidth": "bandwidth 10 % higher",
     "computing": "computing 10 % faster",
 }
-
-
 LEAST_SHARE = 0.0005
 """Given: less than half a thousandth is not worth a figure."""
 
@@ -40,7 +38,8 @@ def _tolerance(row: ToleranceRow) -> str:
     now = format.value(row.now, unit)
     if row.value is None:
         return f"No {row.parameter} makes it 1 % slower (now {now})."
-    low, high = row.low or row.value, row.high or row.value
+    low = row.value if row.low is None else row.low
+    high = row.value if row.high is None else row.high
     value, interval = format.value_and_interval(row.value, low, high, unit)
     ends = f" {interval}" if low < high else ""
     return f"It is 1 % slower from {row.parameter} = {value}{ends} on (now {now})."

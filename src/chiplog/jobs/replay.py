@@ -62,9 +62,9 @@ class ReplayBy:
 def replay(costs: AppResult, replayed: ReplayedTrace, by: ReplayBy) -> Replay:
     """The application's time; errors as of `ReplayBy.simulate`."""
     schedule = replayed.schedule
-    found = by.simulate(schedule)
-    seconds, low, high = seconds_of(found)
-    path = found.simulation.critical_path
+    answer = by.simulate(schedule)
+    seconds, low, high = seconds_of(answer)
+    path = answer.simulation.critical_path
     assert path is not None
     return Replay(
         seconds=seconds,
@@ -75,8 +75,8 @@ def replay(costs: AppResult, replayed: ReplayedTrace, by: ReplayBy) -> Replay:
         notes=replayed.notes,
         extrapolated=by.fitted.beyond(schedule) if by.fitted else None,
         rejected=rejection(by.fitted.fit) if by.fitted else None,
-        critical_path=path.shares(schedule, found.simulation.makespan_ps) if seconds else None,
-        slopes=path.slopes(by.parameters_of(schedule)),
+        critical_path=path.shares(schedule, answer.simulation.makespan_ps) if seconds else None,
+        slopes=None if by.conditions.pairs else path.slopes(by.parameters_of(schedule)),
     )
 
 
@@ -87,7 +87,7 @@ def alternative(what: str, answer: Replay, other: Range) -> Alternative:
     return Alternative(what, seconds, low, high, saves)
 
 
-def seconds_of(found: Range) -> tuple[float, float, float]:
-    """The makespan and its interval."""
-    low, high = found.low_ps / PS_PER_SECOND, found.high_ps / PS_PER_SECOND
-    return found.simulation.makespan_ps / PS_PER_SECOND, low, high
+def seconds_of(answer: Range) -> tuple[float, float, float]:
+    """The makespan in seconds, and the ends of its interval."""
+    low, high = answer.low_ps / PS_PER_SECOND, answer.high_ps / PS_PER_SECOND
+    return answer.simulation.makespan_ps / PS_PER_SECOND, low, high

@@ -7,23 +7,21 @@ from collections.abc import Callable
 from chiplog.prediction.network_change import NetworkChange
 from chiplog.simulation.sensitivity import SLOWER
 
-BETTER = 1.1
-"""Given: each parameter is made better by a tenth, as people ask."""
 PRECISION = 0.005
 """Given: a tolerance is searched until it is known so well; it is printed with two or three digits."""
 STEPS = 16
-"""Given: a time that is too long only between two of these steps is not found."""
+"""Given: the search misses a time that is too long only between two of these steps."""
 MOST_DOUBLINGS = 60
 """Of a change that still makes nothing slower. Given: doubtless none."""
 
 GAINS = {
-    "latency": NetworkChange(latency=1.0 / BETTER),
-    "overhead": NetworkChange(overhead=1.0 / BETTER),
-    "gap": NetworkChange(gap=1.0 / BETTER),
-    "bandwidth": NetworkChange(byte_time=1.0 / BETTER),
-    "computing": NetworkChange(computing=1.0 / BETTER),
+    "latency": NetworkChange(latency=0.9),
+    "overhead": NetworkChange(overhead=0.9),
+    "gap": NetworkChange(gap=0.9),
+    "bandwidth": NetworkChange(byte_time=1.0 / 1.1),
+    "computing": NetworkChange(computing=1.0 / 1.1),
 }
-"""What is made better: divided by BETTER, the bandwidth times BETTER."""
+"""What is made better by 10 %: times are shorter, the bandwidth and the speed of computing are higher."""
 
 
 def added_latency(amount: float) -> NetworkChange:
@@ -41,11 +39,11 @@ def tolerated(
     change: Callable[[float], NetworkChange],
     small: float,
 ) -> float | None:
-    """The amount of a change from which on the time is longer by SLOWER; None where there is none.
+    """The smallest amount of a change that makes the time longer by the share SLOWER; None where no amount does.
 
-    A path through the schedule that takes longer with each amount crosses the limit where its line does, from what a
-    `small` amount adds. The time needn't grow everywhere, as the order of events changes: the first crossing up to
-    there is looked for in equal steps, and only beyond in steps that double.
+    `seconds` is the time with a change, `change` makes one of an amount, and `small` is an amount that changes little.
+    What `small` adds tells where a straight line would reach the limit. Up to there the search takes equal steps,
+    because the order of events may change and the time may rise for a short while; beyond it the steps double.
     """
     whole = seconds(change(0.0))
     limit = (1.0 + SLOWER) * whole

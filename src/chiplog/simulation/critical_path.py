@@ -52,10 +52,10 @@ class CriticalPath:
         )
         return PathShares(computing, 1.0 - computing - in_flight, in_flight)
 
-    def slopes(self, parameters: LogGOPS) -> Slopes:
+    def slopes(self, parameters: LogGOPS) -> Slopes | None:
         """How the makespan changes with each parameter, the same change for messages of all sizes.
 
-        ValueError where G bounds the receives of some sizes and O those of others: then bytes have no one slope.
+        None where G bounds the receives of some sizes and O those of others: then G has no slope that holds for all.
         """
         overheads = self.send.starts + self.receive.starts
         bytes_of_receives = self.receive.further_bytes + self.one_way.further_bytes
@@ -64,7 +64,7 @@ class CriticalPath:
         if plain:
             bounds = {protocol.O_as > protocol.G_as for protocol in plain}
             if len(bounds) > 1:
-                raise ValueError("G bounds the receives of some sizes, and O those of others")
+                return None
             is_slower_in_cpu = bounds.pop()
             O, G = (
                 O + is_slower_in_cpu * bytes_of_receives,
