@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
 from sample_report import sample_report
 
+from chiplog.fitting.result import Curve
 from chiplog.protocol_changes.change import Change
 from chiplog.report.input import ReportInput, TargetReport
+from chiplog.report.measured import half_round_trip_at
 from chiplog.report.summary import COLUMNS, summary_lines
 
 LINES = 26
@@ -42,6 +45,30 @@ def test_three_targets_take_one_screen_with_long_names_and_many_warnings() -> No
     assert lines[-1].endswith("warnings: --details")
 
 
+def without_sizes(curve: Curve, *sizes: int) -> Curve:
+    """The curve as if the sizes had not been measured."""
+    kept = ~np.isin(curve.message_bytes, sizes)
+    arrays = (
+        "message_bytes",
+        "measured_seconds",
+        "low_seconds",
+        "high_seconds",
+        "predicted_seconds",
+    )
+    return replace(curve, **{name: getattr(curve, name)[kept] for name in arrays})
+
+
+def test_the_first_table_says_what_the_plot_shows_where_the_machine_had_two_states() -> None:
+    dataset = target().dataset
+    slower = tuple(
+        replace(series, seconds=4.0 * series.seconds) if number % 3 else series
+        for number, series in enumerate(dataset.series)
+    )
+    shown = replace(target(), dataset=replace(dataset, series=slower))
+    assert half_round_trip_at(shown, 8) == half_round_trip_at(target(), 8)
+    assert half_round_trip_at(replace(shown, fits=()), 8) != half_round_trip_at(target(), 8)
+
+
 def test_it_is_one_screen_where_sizes_are_missing_and_many_protocols_change_too() -> None:
     warned = [
         {"fact": f"{number}: {'many words ' * 30}", "number": 1.0, "unit": "%", "remedy": "wait"}
@@ -50,9 +77,14 @@ def test_it_is_one_screen_where_sizes_are_missing_and_many_protocols_change_too(
     dataset = target().dataset
     series = tuple(one for one in dataset.series if one.message_bytes not in (8, 1 << 22))
     changes = tuple(Change(1000 * limit, 1000 * limit + 1, "jump") for limit in range(1, 30))
+    fits = tuple(
+        replace(fit, curves=tuple(without_sizes(curve, 8, 1 << 22) for curve in fit.curves))
+        for fit in target().fits
+    )
     one = replace(
         target(),
         name="tcp:bind=10.0.0.0/24,port=7",
+        fits=fits,
         consensus=changes,
         dataset=replace(dataset, series=series, header={**dataset.header, "warnings": warned}),
     )

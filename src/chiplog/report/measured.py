@@ -134,7 +134,7 @@ def half_round_trips(dataset: Dataset) -> HalfRoundTrips:
 
 @dataclass(frozen=True)
 class HalfRoundTrip:
-    """The median half round trip of one size in bytes, which may be a neighbour of the size that was asked for."""
+    """The half round trip of one size in bytes, which may be a neighbour of the size that was asked for."""
 
     message_bytes: int
     seconds: float
@@ -146,17 +146,32 @@ class HalfRoundTrip:
         return self.message_bytes / self.seconds if self.seconds else float("nan")
 
 
-def half_round_trip_at(dataset: Dataset, message_bytes: int) -> HalfRoundTrip | None:
-    """The median half round trip at a size or, where it was not measured, at the nearest size within a factor of 2."""
-    measured = half_round_trips(dataset)
-    if not measured.message_bytes.size:
+def half_round_trip_at(target: TargetReport, message_bytes: int) -> HalfRoundTrip | None:
+    """The half round trip at a size or, where it was not measured, at the nearest size within a factor of 2."""
+    sizes, seconds = measured_half_round_trips(target)
+    if not sizes.size:
         return None
-    distances = np.abs(np.log2(np.maximum(measured.message_bytes, 0.5) / message_bytes))
+    distances = np.abs(np.log2(np.maximum(sizes, 0.5) / message_bytes))
     nearest = int(np.argmin(distances))
     if distances[nearest] > 1.0:
         return None
-    size = int(measured.message_bytes[nearest])
-    return HalfRoundTrip(size, float(measured.quantiles[2, nearest]), size != message_bytes)
+    size = int(sizes[nearest])
+    return HalfRoundTrip(size, float(seconds[nearest]), size != message_bytes)
+
+
+def measured_half_round_trips(
+    target: TargetReport,
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Sizes and measured seconds: those that the verdict's fit is of, else medians over all raw samples.
+
+    The two differ where the machine changed between states: a fit is of the state that most points met.
+    """
+    fit = headline(target)
+    fitted = curve(fit, "half_round_trip") if fit is not None else None
+    if fitted is not None:
+        return fitted.message_bytes, fitted.measured_seconds
+    raw = half_round_trips(target.dataset)
+    return raw.message_bytes, raw.quantiles[2]
 
 
 def is_bare_round_trip(series: Series) -> bool:
@@ -188,17 +203,12 @@ def measured_trace(target: TargetReport, scale: Callable[[float, float], float])
     each into what is drawn.
     """
     raw = half_round_trips(target.dataset)
+    x, y = measured_half_round_trips(target)
+    if not len(x):
+        return None
     fit = headline(target)
     fitted = curve(fit, "half_round_trip") if fit is not None else None
-    if fitted is None and not len(raw.message_bytes):
-        return None
-    low: NDArray[np.float64] | None = None
-    high: NDArray[np.float64] | None = None
-    if fitted is not None:
-        x, y = fitted.message_bytes, fitted.measured_seconds
-        low, high = fitted.low_seconds, fitted.high_seconds
-    else:
-        x, y = raw.message_bytes, raw.quantiles[2]
+    low, high = (None, None) if fitted is None else (fitted.low_seconds, fitted.high_seconds)
     chosen = thinned(x, target.consensus)
     sizes = x[chosen]
 

@@ -135,7 +135,7 @@ def _cells(target: TargetReport) -> list[str]:
 
 def _measured(target: TargetReport) -> tuple[str, str]:
     """The half round trip of a small message in us and the bandwidth of a large one in GB/s; marked at a near size."""
-    small, large = (half_round_trip_at(target.dataset, size) for size in (SMALL_BYTES, LARGE_BYTES))
+    small, large = (half_round_trip_at(target, size) for size in (SMALL_BYTES, LARGE_BYTES))
     return (
         "-" if small is None else NEAR * small.is_near + _scaled(small.seconds, 1e-6),
         "-"

@@ -135,7 +135,7 @@ def _row(target: TargetReport) -> tuple[Inline, ...]:
 
 def _measured(target: TargetReport) -> tuple[Inline, Inline]:
     """The half round trip of a small message, and the bandwidth of a large one."""
-    small, large = (half_round_trip_at(target.dataset, size) for size in (SMALL_BYTES, LARGE_BYTES))
+    small, large = (half_round_trip_at(target, size) for size in (SMALL_BYTES, LARGE_BYTES))
     return (
         _about(small, format.value(small.seconds if small else None, "s", digits=3)),
         _about(large, format.value(large.bytes_per_second if large else None, "B/s", digits=3)),
