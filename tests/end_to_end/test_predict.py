@@ -44,6 +44,20 @@ def refused(finished: Finished, *words: str) -> None:
         assert word in finished.stderr
 
 
+def test_several_numbers_of_ranks_give_the_rows_of_each(tmp_path: Path) -> None:
+    path = model_file(tmp_path, LOGGP)
+    several = rows_of(chiplog("predict", path, "barrier", "--ranks", "27,4", "--json", "-"))
+    apart = [
+        rows_of(chiplog("predict", path, "barrier", "--ranks", ranks, "--json", "-"))
+        for ranks in (4, 27)
+    ]
+    assert several == apart[0] + apart[1]
+    printed = chiplog("predict", path, "barrier", "--ranks", "4,27").stdout
+    assert "barrier, 4, 27 ranks" in printed
+    assert printed.count("dissemination  ") == 2 * 2
+    refused(chiplog("predict", path, "barrier", "--ranks", "4,x"), "--ranks", "4,8")
+
+
 def test_all_algorithms_come_fastest_first_and_the_lower_bound_last(tmp_path: Path) -> None:
     path = model_file(tmp_path, LOGGP)
     rows = rows_of(chiplog("predict", path, "barrier", "--ranks", 64, "--json", "-"))
@@ -115,10 +129,8 @@ def test_an_unknown_operation_algorithm_or_model_is_refused(tmp_path: Path) -> N
     refused(
         chiplog("predict", path, "barrier", "--model", "hockney", "--ranks", 4), "hockney", "loggps"
     )
-    refused(chiplog("predict", path, "barrier", "--ranks", 0), "--ranks", "1 or more")
-    refused(
-        chiplog("predict", path, "halo", "--ranks", 4, "--per-node", 0), "--per-node", "1 or more"
-    )
+    refused(chiplog("predict", path, "barrier", "--ranks", 0), "--ranks", "1 to")
+    refused(chiplog("predict", path, "halo", "--ranks", 4, "--per-node", 0), "--per-node", "1 or")
 
 
 def test_a_model_that_cannot_speak_about_the_operation_is_refused(tmp_path: Path) -> None:

@@ -30,8 +30,9 @@ if TYPE_CHECKING:
 class TaskOptions:
     """The call that is predicted, by which of its algorithms and by which model."""
 
-    ranks: int | None = option(
-        metavar=RANKS, help="Number of ranks; of one-to-many, peers + 1 by default."
+    ranks: str | None = option(
+        metavar=RANKS,
+        help="Number of ranks: 64, or 4,8, or 2:1024; of one-to-many, peers + 1 by default.",
     )
     algorithm: str | None = option(help="See: chiplog list operations; all by default.")
     message_bytes: BytesOption = 1
@@ -59,6 +60,9 @@ class TaskOptions:
     )
 
 
+MOST_RANKS = 2**31 - 1
+
+
 def predict(
     model_file: Annotated[
         Path, typer.Argument(metavar="MODEL.json", help="A model file, from `chiplog fit -o`.")
@@ -79,7 +83,8 @@ def predict(
     from chiplog.prediction.predict import takes_messages_alone
     from chiplog.prediction.result import predictions_to_json
 
-    asked, convention = _task(operation, task), convention_of(task.convention, "--as")
+    convention = convention_of(task.convention, "--as")
+    questions = [_task(ranks, task) for ranks in _ranks(task.ranks, operation, task.peers)]
     anchors = _anchors(task.anchors or ())
     fits = of_target(read_model(model_file), results.target, str(model_file))
 
@@ -98,9 +103,9 @@ def predict(
             anchors=anchors,
         )
 
-    rows = ask(asked)
+    rows = tuple(row for question in questions for row in ask(question))
     if results.report is not None:
-        _write_report(ask, asked, results.report)
+        _write_report(ask, questions[-1], results.report)
     if results.json_file:
         write_json(results.json_file, predictions_to_json(rows))
     if results.json_file == "-":
@@ -116,11 +121,11 @@ def predict(
         )
 
 
-def _task(operation: str, options: TaskOptions) -> Task:
+def _task(ranks: int, options: TaskOptions) -> Task:
     from chiplog.collectives.algorithm import Task
 
     return Task(
-        _ranks(options.ranks, operation, options.peers),
+        ranks,
         options.message_bytes,
         peers=2 if options.peers is None else options.peers,
         segment_bytes=options.segment,
@@ -156,14 +161,15 @@ def _write_report(ask: Callable[[Task], tuple[Prediction, ...]], asked: Task, pa
     note(f"the report is {path}.")
 
 
-def _ranks(ranks: int | None, operation: str, peers: int | None) -> int:
-    """The number of ranks that is meant; UsageError where nothing says it."""
+def _ranks(ranks: str | None, operation: str, peers: int | None) -> tuple[int, ...]:
+    """The numbers of ranks that are meant; UsageError where nothing says them."""
     from chiplog.errors import UsageError
+    from chiplog.plan.ranks import parse_ranks
     from chiplog.prediction.to_many import OPERATION
 
     if ranks is not None:
-        return ranks
+        return parse_ranks(ranks, every=False, least=1, most=MOST_RANKS)
     if operation == OPERATION and peers is not None:
-        return peers + 1
+        return (peers + 1,)
     or_peers = " or --peers" if operation == OPERATION else ""
     raise UsageError(f"--ranks{or_peers}: say how many there are.")

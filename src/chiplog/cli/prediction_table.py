@@ -12,15 +12,18 @@ from chiplog.report import format
 
 
 def print_predictions(rows: Sequence[Prediction]) -> None:
-    """A row an algorithm, fastest first, the lower bound last; why a row is extrapolated is said on standard error."""
-    first = rows[0]
-    ranks = counted(first.ranks, "rank")
-    table = [("algorithm", "n", "time", "95 % interval", "verdict", "by")]
+    """A row an algorithm, fastest first, the lower bound last, for one number of ranks after the other.
+
+    Why a row is extrapolated is said on standard error.
+    """
+    first, counts = rows[0], tuple(dict.fromkeys(row.ranks for row in rows))
+    table = [("ranks", "algorithm", "n", "time", "95 % interval", "verdict", "by")]
     for row in rows:
         seconds, interval = format.value_and_interval(row.seconds, row.low, row.high, "s")
         is_bound = row.algorithm == LOWER_BOUND
         table.append(
             (
+                str(row.ranks),
                 "lower bound" if is_bound else row.algorithm,
                 "" if row.peers is None else str(row.peers),
                 seconds,
@@ -30,19 +33,32 @@ def print_predictions(rows: Sequence[Prediction]) -> None:
             )
         )
     say(
-        f"{first.operation}, {ranks}, {format.exact_bytes(first.bytes)}, by the fit of {first.model}"
+        f"{first.operation}, {_ranks_text(counts)}, {format.exact_bytes(first.bytes)}, by the fit of {first.model}"
     )
     say(f"time: {first.convention.in_words}")
-    say(aligned(table))
+    say(aligned(table if len(counts) > 1 else [cells[1:] for cells in table]))
     for row in rows:
+        name = (
+            f"{row.algorithm}, {counted(row.ranks, 'rank')}" if len(counts) > 1 else row.algorithm
+        )
         if row.correction is not None:
-            say(wrapped(f"{row.algorithm}: {correction_text(row.correction)}", "  "))
+            say(wrapped(f"{name}: {correction_text(row.correction)}", "  "))
         if row.longest_seconds is not None:
-            say(f"{row.algorithm}: longest rank {format.value(row.longest_seconds, 's')}")
+            say(f"{name}: longest rank {format.value(row.longest_seconds, 's')}")
     if first.rejected is not None:
         note(rejected_text(first.rejected))
     for reason in dict.fromkeys(row.reason for row in rows if row.reason):
         note(f"* extrapolated: {reason}.")
+
+
+def _ranks_text(counts: Sequence[int]) -> str:
+    if len(counts) == 1:
+        return counted(counts[0], "rank")
+    return (
+        f"{', '.join(map(str, counts))} ranks"
+        if len(counts) < 9
+        else f"{counts[0]} to {counts[-1]} ranks"
+    )
 
 
 def correction_text(correction: Correction) -> str:
