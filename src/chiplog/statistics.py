@@ -18,3 +18,9 @@ CONFIDENCE = 0.95
 """Probability with which an interval holds its value."""
 FEWEST_SAMPLES = math.ceil(1.0 - math.log2(1.0 - CONFIDENCE))
 """Samples from which their extremes hold the median with that confidence: the least n with 2 (1/2)^n <= 5 %, 6."""
+NORMAL_975 = 1.959963984540054
+"""Standard deviations of a normal variable that hold 95 % of it on both sides."""
+BEYOND_DOUBT = 3.0
+"""Given: standard errors beyond which a difference is not chance."""
+NO_DIFFERENCE = 0.05
+"""Given: ratios closer to 1 than this are no difference in practice."""

@@ -14,10 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chiplog.fitting.estimates.parameters import interval
+from chiplog.statistics import NO_DIFFERENCE
 
 DRAWS = 1000
-TOLERANCE = 0.05
-"""Ratios closer to 1 than this are no difference in practice."""
 SCATTER = 0.1
 """Given: where half of the launches' ratios are this share of their median off it or more, they tell no verdict."""
 
@@ -108,10 +107,10 @@ def _scatter_text(ratios: Array) -> str:
 
 
 def _verdict(estimate: MedianEstimate) -> str:
-    if estimate.high < 1 and estimate.value <= 1 - TOLERANCE:
+    if estimate.high < 1 and estimate.value <= 1 - NO_DIFFERENCE:
         return "faster"
-    if estimate.low > 1 and estimate.value >= 1 + TOLERANCE:
+    if estimate.low > 1 and estimate.value >= 1 + NO_DIFFERENCE:
         return "slower"
-    if 1 - TOLERANCE <= estimate.low and estimate.high <= 1 + TOLERANCE:
+    if 1 - NO_DIFFERENCE <= estimate.low and estimate.high <= 1 + NO_DIFFERENCE:
         return "same"
     return "unclear"

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chiplog.comparison.points import Key
-from chiplog.machine_state.noise import ERRORS
+from chiplog.statistics import BEYOND_DOUBT
 
 Floats = NDArray[np.float64]
 
@@ -32,19 +32,19 @@ class Level:
 def levels_of(curve: Mapping[Key, float], errors: Mapping[Key, float]) -> list[Level]:
     """The ranges of a curve of log ratios, in order: those with the least misfit.
 
-    Each further range must lower the sum of squares, each bounded at `ERRORS`, by the modified Bayesian information
-    criterion.
+    Each further range must lower the sum of squares, each bounded at `BEYOND_DOUBT`, by the modified Bayesian
+    information criterion.
 
     Source: N. R. Zhang, D. O. Siegmund, Biometrics 63 (2007): three times the logarithm of the number of values.
     """
     keys = tuple(curve)
     logs, error = np.array([curve[key] for key in keys]), np.array([errors[key] for key in keys])
-    misfit = np.minimum(np.abs(logs[:, None] - logs[None, :]) / error[:, None], ERRORS) ** 2
+    misfit = np.minimum(np.abs(logs[:, None] - logs[None, :]) / error[:, None], BEYOND_DOUBT) ** 2
     levels = []
     # Derived: three times the logarithm of the number of values, by the source.
     for begin, end, place in _segments(misfit, 3.0 * math.log(len(keys))):
         members = np.arange(begin, end)
-        follows = members[misfit[members, place] < ERRORS**2]
+        follows = members[misfit[members, place] < BEYOND_DOUBT**2]
         if follows.size >= MIN_SIZES:
             level = float(np.average(logs[follows], weights=error[follows] ** -2.0))
             of_range = (tuple(keys[number] for number in numbers) for numbers in (follows, members))

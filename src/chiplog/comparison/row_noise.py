@@ -16,8 +16,7 @@ from scipy import optimize, special, stats
 
 from chiplog.comparison.points import Key, Rows
 from chiplog.comparison.ranges import levels_of
-from chiplog.machine_state.noise import ERRORS
-from chiplog.statistics import MAD_TO_DEVIATION
+from chiplog.statistics import BEYOND_DOUBT, MAD_TO_DEVIATION
 
 Floats = NDArray[np.float64]
 
@@ -110,7 +109,7 @@ def noise_of_sizes(curves: Sequence[Mapping[Key, float]], outlier: float) -> Row
     single value is off by `outlier` at most.
     """
     steps = [dict(zip(curve, _steps(list(curve.values())), strict=True)) for curve in curves]
-    most = math.sqrt(2.0) * outlier / ERRORS  # two values off by so much are outliers
+    most = math.sqrt(2.0) * outlier / BEYOND_DOUBT  # two values off by so much are outliers
     first = _local_scales(curves, steps, 1.0, most)
     levels = [levels_of(curve, first) for curve in curves]
     residuals = [
@@ -158,4 +157,4 @@ def _scale(deviations: Floats) -> float:
         return MIN_SCATTER
     sizes = np.abs(deviations)
     scale = max(MAD_TO_DEVIATION * float(np.median(sizes)), MIN_SCATTER)
-    return max(float(np.sqrt(np.mean(np.minimum(sizes, ERRORS * scale) ** 2))), MIN_SCATTER)
+    return max(float(np.sqrt(np.mean(np.minimum(sizes, BEYOND_DOUBT * scale) ** 2))), MIN_SCATTER)

@@ -25,13 +25,11 @@ from chiplog.comparison.reasons import (
 from chiplog.comparison.result import Compared, RatioRange, RunRow
 from chiplog.dataset.series import Dataset, Series
 from chiplog.errors import UsageError
-
-TOLERANCE = 0.05
-"""Given: ratios closer to 1 than this are no difference in practice."""
+from chiplog.statistics import NO_DIFFERENCE
 
 
 def compare_runs(
-    a: Dataset, b: Dataset, *, tolerance: float = TOLERANCE, statistic: str = "median"
+    a: Dataset, b: Dataset, *, tolerance: float = NO_DIFFERENCE, statistic: str = "median"
 ) -> tuple[RunRow, ...]:
     """The ratio of B's times to A's, for all that is `Compared`, by size, and over all of them in the last row.
 

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from chiplog.statistics import MAD_TO_DEVIATION, MEDIAN_ERROR
+from chiplog.statistics import BEYOND_DOUBT, MAD_TO_DEVIATION, MEDIAN_ERROR
 
 if TYPE_CHECKING:
     import numpy as np
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
     from chiplog.dataset.series import Series
 
-ERRORS = 3.0
-"""Standard errors of the gap that a delay must exceed it by to be longer beyond doubt."""
 TRAINS, RECEIVES = "prtt", "receive_overhead"
 
 Kind = tuple[str, str, str | None, int]
@@ -41,7 +39,7 @@ class TrainGap:
 
     def is_surely_below(self, delay_seconds: float) -> bool:
         """Is the gap shorter than the delay beyond doubt?"""
-        return delay_seconds > max(self.seconds, 0.0) + ERRORS * self.error_seconds
+        return delay_seconds > max(self.seconds, 0.0) + BEYOND_DOUBT * self.error_seconds
 
 
 class TrainGaps:

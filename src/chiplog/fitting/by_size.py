@@ -15,7 +15,7 @@ from chiplog.fitting.caution import bad_fit, few_means_in_regimes, scatter_elsew
 from chiplog.fitting.choice import METHODS
 from chiplog.fitting.estimates.freedom import with_own_freedom
 from chiplog.fitting.estimates.job import Job, SegmentEstimates, SizeEstimator
-from chiplog.fitting.estimates.parameters import KEPT_DRAWS, draws_of, parameters_of
+from chiplog.fitting.estimates.parameters import draws_of, parameters_of
 from chiplog.fitting.one_to_many.fitting import fit_one_to_many
 from chiplog.fitting.predictions.bands import bands
 from chiplog.fitting.predictions.predictor import (
@@ -34,6 +34,7 @@ from chiplog.fitting.quantities.quantity import Quantity
 from chiplog.fitting.regimes.of_quantities import RegimeLines
 from chiplog.fitting.request import Boundaries, FitOutcome, FitRequest, LeftOut
 from chiplog.fitting.result import NOT_JUDGED, Curve, Fit, Segment, cost_of
+from chiplog.fitting.settings import REPLICATES
 from chiplog.machine_state.main_state import InOneState
 from chiplog.models.protocol import Model
 from chiplog.plugins import load_reference
@@ -174,7 +175,7 @@ def _unjudged(job: Job, part: _Part, fitted: SegmentEstimates) -> Fit:
         cost=cost_of(job.measured.series, used),
         curves=_measured_curves(job, fitted.parts.ranges[-1][1]),
         warnings=(*part.warnings, *fitted.cautions, *_unseparated(job.changes, segments)),
-        draws=draws_of(fitted.estimates, KEPT_DRAWS),
+        draws=draws_of(fitted.estimates, REPLICATES),
         other_state_bytes=job.other_state_bytes,
     )
 

@@ -17,7 +17,7 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import NDArray
 
-from chiplog.machine_state.noise import ERRORS
+from chiplog.statistics import BEYOND_DOUBT
 
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -65,7 +65,7 @@ def _penalty(scaled: Floats) -> float:
     eigenvalue of their correlation (1 where they share none) stands for the time.
     """
     count, indicators = scaled.shape
-    steps = np.clip(np.diff(scaled, axis=0), -ERRORS, ERRORS)
+    steps = np.clip(np.diff(scaled, axis=0), -BEYOND_DOUBT, BEYOND_DOUBT)
     shared = 1.0
     if indicators > 1 and len(steps) > 1 and np.all(np.std(steps, axis=0) > 0.0):
         shared = float(np.linalg.eigvalsh(np.corrcoef(steps, rowvar=False))[-1])
@@ -73,14 +73,14 @@ def _penalty(scaled: Floats) -> float:
 
 
 def _without_spikes(scaled: Floats) -> Floats:
-    """The values, drawn to within `ERRORS` of the running median."""
+    """The values, drawn to within `BEYOND_DOUBT` of the running median."""
     reach = SPIKE_WINDOW // 2
     padded = np.pad(
         scaled, ((reach, reach), (0, 0)), mode="reflect" if len(scaled) > reach else "edge"
     )
     windows = np.lib.stride_tricks.sliding_window_view(padded, SPIKE_WINDOW, axis=0)
     centre = np.median(windows, axis=-1)
-    return np.asarray(np.clip(scaled, centre - ERRORS, centre + ERRORS))
+    return np.asarray(np.clip(scaled, centre - BEYOND_DOUBT, centre + BEYOND_DOUBT))
 
 
 def _block_ends(values: Floats, penalty: float) -> list[int]:

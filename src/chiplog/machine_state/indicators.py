@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from chiplog.dataset.series import Reference, Series
 from chiplog.machine_state.blocks import noise_scale
-from chiplog.machine_state.noise import ERRORS
+from chiplog.statistics import BEYOND_DOUBT
 
 TRAIN_FURTHER = 9
 """Given: messages after the first in the reference's train. Noise does not hide the whole train, as it may its gap."""
@@ -98,7 +98,7 @@ def _offsets(logs: Floats, kinds: Sequence[tuple[object, ...]]) -> Floats:
     windows = np.lib.stride_tricks.sliding_window_view(logs, width, axis=0)
     places = np.clip(np.arange(len(logs)) - NEIGHBOURS, 0, len(windows) - 1)
     distance = logs - np.median(windows, axis=-1)[places]
-    reach = ERRORS * noise_scale(logs)
+    reach = BEYOND_DOUBT * noise_scale(logs)
     members: dict[tuple[object, ...], list[int]] = defaultdict(list)
     for place, kind in enumerate(kinds):
         members[kind].append(place)

@@ -15,8 +15,7 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import NDArray
 
-from chiplog.machine_state.noise import ERRORS
-from chiplog.statistics import DIFFERENCE_MEDIAN
+from chiplog.statistics import BEYOND_DOUBT, DIFFERENCE_MEDIAN
 
 Floats = NDArray[np.float64]
 
@@ -65,7 +64,7 @@ def without_states(message_bytes: Sequence[int], records: Sequence[Floats]) -> M
     before = _correlation(centred)
     step = _step(centred, noise)
     if step is None:
-        by_chance = ERRORS / math.sqrt(sum(values.size for values in logs))
+        by_chance = BEYOND_DOUBT / math.sqrt(sum(values.size for values in logs))
         return Moments(tuple(records), wanders=before > by_chance)
     slow = _slow_samples(np.log(np.maximum(message_bytes, 1)), logs, step, noise)
     freed = [values - step * state for values, state in zip(logs, slow, strict=True)]
@@ -216,4 +215,4 @@ def _path(off: Floats, step: float, noise: float, entered: tuple[float, float]) 
 
 
 def _far(off: Floats, noise: float) -> Floats:
-    return np.minimum((off / noise) ** 2, ERRORS**2)
+    return np.minimum((off / noise) ** 2, BEYOND_DOUBT**2)

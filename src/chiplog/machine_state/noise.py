@@ -11,8 +11,6 @@ from __future__ import annotations
 
 import math
 
-ERRORS = 3.0
-"""Given: standard errors beyond which a difference is not noise."""
 STATES_DIFFER = math.log(1.05)
 """Given: log ratio of a 1-byte message's or a train's time from which two levels of one launch are two states. Visits
 of one size in one state differ by as much."""

@@ -17,7 +17,8 @@ import numpy as np
 from chiplog.dataset.series import Dataset, Reference, Series, States
 from chiplog.machine_state.blocks import AreApart, Mask, noise_scale, states_in_time
 from chiplog.machine_state.indicators import Indicators, indicators_of, reference_times
-from chiplog.machine_state.noise import ERRORS, LAUNCHES_DIFFER, STATES_DIFFER
+from chiplog.machine_state.noise import LAUNCHES_DIFFER, STATES_DIFFER
+from chiplog.statistics import BEYOND_DOUBT
 
 GRID = "grid"
 """Purpose of the records that cover the range of sizes evenly."""
@@ -89,7 +90,7 @@ def _are_apart(indicators: Indicators) -> AreApart:
         shared = np.intersect1d(indicators.launches[group], indicators.launches[other])
         least = STATES_DIFFER if shared.size else LAUNCHES_DIFFER
         distance = indicators.weights * np.abs(levels[0] - levels[1])
-        return bool(np.any(distance > np.maximum(least, ERRORS * indicators.weights * error)))
+        return bool(np.any(distance > np.maximum(least, BEYOND_DOUBT * indicators.weights * error)))
 
     return are_apart
 

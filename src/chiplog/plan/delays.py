@@ -14,8 +14,9 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from chiplog.dataset.delays import ERRORS, RECEIVES, TRAINS, TrainGap, TrainGaps
+from chiplog.dataset.delays import RECEIVES, TRAINS, TrainGap, TrainGaps
 from chiplog.plan.request import Request, SeriesRequest
+from chiplog.statistics import BEYOND_DOUBT
 
 if TYPE_CHECKING:
     from chiplog.dataset.series import Series
@@ -28,7 +29,7 @@ def sufficient_delay(gap: TrainGap) -> float | str:
     """The shortest delay that is longer than the gap beyond doubt: by name, or PRTT(3,0,s) in nanoseconds."""
     if gap.is_surely_below(gap.round_trip_seconds):
         return ROUND_TRIP
-    noise = ERRORS * gap.error_seconds
+    noise = BEYOND_DOUBT * gap.error_seconds
     if gap.round_trip_seconds > noise or gap.seconds <= noise:
         return TWO_MESSAGES
     return 1e9 * (gap.round_trip_seconds + 2.0 * gap.seconds)

@@ -20,11 +20,12 @@ import numpy as np
 from chiplog.collectives.algorithm import Algorithm, Task, TreeCosts
 from chiplog.collectives.bcast.logp_optimal import tree_costs
 from chiplog.collectives.costs import ANY_SIZE, Message, Seconds
-from chiplog.fitting.predictions.known import DRAWS, REFUSED, Array, refusal
+from chiplog.fitting.predictions.known import REFUSED, Array, refusal
 from chiplog.fitting.predictions.measured_times import MeasuredTimes
 from chiplog.fitting.predictions.regime import Regime, Vectors
 from chiplog.fitting.predictions.span import Evaluate
 from chiplog.fitting.result import Fit
+from chiplog.fitting.settings import REPLICATES
 from chiplog.prediction.bounds import lower_bounds
 from chiplog.prediction.network import Asked, Space, beyond_all, beyond_sizes, segment_of
 from chiplog.prediction.sent_sizes import sizes_sent
@@ -60,7 +61,7 @@ class RegimeNetwork:
     times: MeasuredTimes
     vectors: Mapping[int, Vectors]
     whole: bool
-    """Has each point 1 + DRAWS vectors?"""
+    """Has each point 1 + REPLICATES vectors?"""
     known: dict[tuple[int, int, Traffic], Message] = field(default_factory=dict)
 
     def message(self, message_bytes: int, traffic: Traffic = Traffic.ALONE) -> Message:
@@ -264,6 +265,6 @@ def latency_is_unlimited(regime: Regime) -> bool:
 
 def by_points(times: Seconds, points: int, whole: bool) -> Seconds:
     """Times of flat vectors as (points, rows)."""
-    rows = 1 + DRAWS if whole else 1
+    rows = 1 + REPLICATES if whole else 1
     flat = times if times.size == points * rows else np.broadcast_to(times, (points * rows,))
     return flat.reshape(points, rows)

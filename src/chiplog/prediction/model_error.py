@@ -12,9 +12,9 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from chiplog.fitting.predictions.bands import COVERED
 from chiplog.fitting.predictions.span import AnswerSpan
 from chiplog.fitting.result import Fit
+from chiplog.statistics import CONFIDENCE
 
 JUDGED = ("half_round_trip", "round_trip_over_peers")
 """The quantities whose residuals tell a model's error, beside those of k pairs."""
@@ -55,7 +55,7 @@ def _residual(fit: Fit) -> float:
     known = known[np.isfinite(known)]
     if not known.size:
         return 0.0
-    rank = min(math.ceil(COVERED * (known.size + 1)), known.size)
+    rank = min(math.ceil(CONFIDENCE * (known.size + 1)), known.size)
     return float(known[rank - 1])
 
 

@@ -12,8 +12,9 @@ from functools import cached_property
 import numpy as np
 
 from chiplog.errors import RunFailed
-from chiplog.fitting.predictions.known import DRAWS, Array
+from chiplog.fitting.predictions.known import Array
 from chiplog.fitting.quantities.value_intervals import TAILS
+from chiplog.fitting.settings import REPLICATES
 from chiplog.prediction.convention import TimeConvention
 from chiplog.prediction.loggp import LogGPSpeaker, RegimeNetwork
 from chiplog.prediction.network import Space, segment_of
@@ -139,11 +140,11 @@ class ScheduleTimes:
     def ends(self, point: Array) -> tuple[int, int]:
         """The draws in which messages take least and longest, all but the tails of an interval."""
         network = self.speaker.network(self.space.used, point[np.newaxis], True)
-        total = np.zeros(1 + DRAWS)
+        total = np.zeros(1 + REPLICATES)
         for size, count in self._counts.items():
             total += count * network.message(size).one_way
         order = 1 + np.argsort(total[1:], kind="stable")
-        low, high = (order[min(DRAWS - 1, round(tail * DRAWS))] for tail in TAILS)
+        low, high = (order[min(REPLICATES - 1, round(tail * REPLICATES))] for tail in TAILS)
         return int(low), int(high)
 
     def seconds(self, parameters: LogGOPS) -> float:

@@ -14,11 +14,10 @@ from chiplog.fitting.regimes.partition import GAP, HALF, TRAIN_STEPS, Range
 from chiplog.fitting.regimes.ranges import joined
 from chiplog.fitting.text import seconds_text, sizes_text
 from chiplog.models.protocol import payload_steps
+from chiplog.statistics import BEYOND_DOUBT
 
 TOLERANCE = 0.02
 """Share of a predicted time that the form of a model may miss: half of what a good line misses single sizes by."""
-ERRORS = 3.0
-"""Standard errors beyond which a miss is none of chance."""
 TOO_FAST = "trains go faster than the overheads of their messages allow"
 
 
@@ -53,7 +52,7 @@ def train_misses_overheads(lines: RegimeLines, segment: int, names: tuple[str, .
     train = np.maximum(np.abs(gap.value), overhead) + 2.0 * way / TRAIN_STEPS
     excess = float(np.mean((overhead - gap.value) / train))
     error = float(np.mean((draws - gap.draws) / train[:, None], axis=0).std())
-    return TOO_FAST if excess > max(TOLERANCE, ERRORS * error) else None
+    return TOO_FAST if excess > max(TOLERANCE, BEYOND_DOUBT * error) else None
 
 
 def too_fast_sentence(places: Sequence[Range], ranges: Sequence[Range]) -> str:

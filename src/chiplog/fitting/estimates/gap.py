@@ -14,14 +14,11 @@ from numpy.typing import NDArray
 from chiplog.fitting.estimates.parameters import interval
 from chiplog.fitting.quantities.quantity import Quantity
 from chiplog.fitting.regimes.line import RegimeLine, fit_line
+from chiplog.fitting.settings import FEWEST_SIZES, SEEN_SHARE
 from chiplog.fitting.text import seconds_text
 from chiplog.models.protocol import payload_steps
+from chiplog.statistics import BEYOND_DOUBT
 
-MARGIN = 0.03
-"""By which share the gap must exceed the overhead to count as seen."""
-ERRORS = 3.0
-"""Standard errors by which the gaps together must exceed it, and that the overhead at a size may be above its value."""
-FEWEST_SIZES = 3
 ROUNDS = 6
 
 
@@ -55,7 +52,7 @@ def fit_gap(
         )
         return GapFit(None, 0, reason, _most(gap))
     steps = payload_steps(gap.message_bytes)
-    at_most = hidden_by * (1.0 + MARGIN) + ERRORS * replicates.std(axis=1)
+    at_most = hidden_by * (1.0 + SEEN_SHARE) + BEYOND_DOUBT * replicates.std(axis=1)
     clear = gap.value > at_most + gap.sigma
     line: RegimeLine | None = None
     for _ in range(ROUNDS):
@@ -81,7 +78,7 @@ def _exceeds(
     weight = gap.sigma[clear] ** -2.0 if np.all(gap.sigma[clear] > 0) else np.ones(clear.sum())
     weight /= weight.sum()
     excess = weight @ (gap.value - overhead)[clear]
-    return bool(excess > ERRORS * (weight @ (gap.draws - replicates)[clear]).std())
+    return bool(excess > BEYOND_DOUBT * (weight @ (gap.draws - replicates)[clear]).std())
 
 
 def _most(gap: Quantity) -> float | None:

@@ -23,7 +23,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chiplog.fitting.estimates.contradictions import (
-    ERRORS,
     TOLERANCE,
     do_overheads_exceed_half,
     overheads_sentence,
@@ -48,6 +47,7 @@ from chiplog.fitting.regimes.ranges import joined
 from chiplog.fitting.result import FREE
 from chiplog.fitting.text import seconds_text, sizes_text
 from chiplog.models.protocol import payload_steps
+from chiplog.statistics import BEYOND_DOUBT
 
 Floats = NDArray[np.float64]
 
@@ -152,7 +152,7 @@ def _sum_missed(
     if miss < 0.0 and not known_all:
         return None  # what is not seen may make up for it
     share = abs(miss) * last / float(half.at(np.array([last]))[0])
-    within_chance = known_all and abs(miss) <= ERRORS * float(np.std(draws))
+    within_chance = known_all and abs(miss) <= BEYOND_DOUBT * float(np.std(draws))
     return None if share <= TOLERANCE or (within_chance and share <= MOST_SHARED) else SUM_MISSED
 
 

@@ -21,7 +21,7 @@ from chiplog.fitting.estimates.contradictions import (
     too_fast_sentence,
     train_misses_overheads,
 )
-from chiplog.fitting.estimates.gap import ERRORS, MARGIN, GapFit, fit_gap
+from chiplog.fitting.estimates.gap import GapFit, fit_gap
 from chiplog.fitting.estimates.job import Job, SegmentEstimates
 from chiplog.fitting.estimates.overheads import OverheadLines, overhead_estimates
 from chiplog.fitting.estimates.parameters import (
@@ -36,11 +36,10 @@ from chiplog.fitting.regimes.line import RegimeLine
 from chiplog.fitting.regimes.of_quantities import RegimeLines
 from chiplog.fitting.regimes.partition import GAP, RECEIVE, SEND
 from chiplog.fitting.result import RECEIVER
+from chiplog.fitting.settings import SEEN_SHARE
 from chiplog.fitting.text import seconds_text
 from chiplog.models.protocol import payload_steps
-
-GROWTH_ERRORS = 3.0
-"""An overhead is said to grow with the size if its slope is above 0 by so many standard errors."""
+from chiplog.statistics import BEYOND_DOUBT
 
 
 def least_gap(gap: GapFit) -> Estimate:
@@ -83,7 +82,7 @@ def steepest(line: RegimeLine | None) -> float | None:
 
 
 def _growth(line: RegimeLine | None) -> Estimates:
-    if line is None or line.slope <= GROWTH_ERRORS * line.slope_draws.std():
+    if line is None or line.slope <= BEYOND_DOUBT * line.slope_draws.std():
         return {}
     note = "growth of o_s with the size, which LogGP does not have."
     return {"O": identified("O", "s/B", line.slope, line.slope_draws, note)}
@@ -192,9 +191,9 @@ def receives_bound_trains(lines: RegimeLines, segment: int) -> bool:
     if not gap.value.size or o_r is None or o_r.only_bytes is not None:
         return False
     o_s, _ = lines.largest((SEND,), gap.message_bytes, gap.draws.shape[1])
-    error = ERRORS * np.hypot(gap.sigma, o_r.intercept_draws.std())
-    bound = (gap.value <= o_r.intercept * (1.0 + MARGIN) + error) & (o_s < o_r.intercept)
+    error = BEYOND_DOUBT * np.hypot(gap.sigma, o_r.intercept_draws.std())
+    bound = (gap.value <= o_r.intercept * (1.0 + SEEN_SHARE) + error) & (o_s < o_r.intercept)
     if not np.any(bound):
         return False
     missed = o_r.intercept - gap.value[bound]
-    return bool(np.median(missed - error[bound]) <= MARGIN * o_r.intercept)
+    return bool(np.median(missed - error[bound]) <= SEEN_SHARE * o_r.intercept)

@@ -9,10 +9,10 @@ from chiplog.fitting.estimates.loggp import each_segment
 from chiplog.fitting.quantities.quantity import Quantity
 from chiplog.fitting.regimes import whole
 from chiplog.fitting.regimes.of_quantities import RegimeLines
+from chiplog.fitting.settings import FEWEST_SIZES
 
 SHORT_GROWTH = 0.05
 """A message is short while its half round trip is within 5 % of the smallest message's."""
-FEWEST_SIZES = 3
 
 
 def last_short_size(half: Quantity) -> int:

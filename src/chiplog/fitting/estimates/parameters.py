@@ -12,8 +12,6 @@ from chiplog.fitting.quantities.value_intervals import intervals
 from chiplog.fitting.result import Parameter
 
 RATE = "B/s"
-KEPT_DRAWS = 200
-"""Draws of each parameter that a fit over sizes or peers keeps."""
 
 
 @dataclass(frozen=True)

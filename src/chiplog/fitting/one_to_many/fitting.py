@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from chiplog.dataset.series import Dataset
 from chiplog.fitting.caution import bad_fit
-from chiplog.fitting.estimates.parameters import KEPT_DRAWS, Estimate, draws_of, parameters_of
+from chiplog.fitting.estimates.parameters import Estimate, draws_of, parameters_of
 from chiplog.fitting.one_to_many.observed import (
     ObservedToMany,
     OverPeers,
@@ -32,6 +32,7 @@ from chiplog.fitting.quantities.by_method import ONE_TO_MANY
 from chiplog.fitting.quantities.measured import MeasuredSeries
 from chiplog.fitting.quantities.quantity import Quantity
 from chiplog.fitting.result import NOT_JUDGED, Curve, Fit, Segment, cost_of
+from chiplog.fitting.settings import REPLICATES
 from chiplog.models.lop_paper import latency, list_latency
 from chiplog.models.protocol import Model, points
 from chiplog.plugins import load_reference
@@ -118,7 +119,7 @@ def _segments(
         Segment(*limits, parameters_of(segment_estimates))
         for limits, segment_estimates in zip(ranges, estimates, strict=True)
     )
-    return segments, draws_of(estimates, KEPT_DRAWS), tuple(together.sentences)
+    return segments, draws_of(estimates, REPLICATES), tuple(together.sentences)
 
 
 def _used(observed: Sequence[ObservedToMany], pattern: str) -> frozenset[int]:

@@ -10,7 +10,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from chiplog.fitting.estimates.gap import MARGIN
 from chiplog.fitting.estimates.parameters import (
     Estimate,
     Estimates,
@@ -21,6 +20,7 @@ from chiplog.fitting.estimates.parameters import (
 )
 from chiplog.fitting.one_to_many.observed import ObservedToMany
 from chiplog.fitting.regimes.line import RegimeLine, fit_line
+from chiplog.fitting.settings import SEEN_SHARE
 from chiplog.fitting.text import seconds_text
 from chiplog.models.protocol import Model
 
@@ -74,7 +74,7 @@ def _gap(line: RegimeLine, o_s: RegimeLine | None, peers: int) -> Estimate:
         note = "the larger of g and o_s: o_s was not measured."
         return identified("g", "s", line.slope, line.slope_draws, note)
     low, _ = interval(line.slope_draws - o_s.intercept_draws)
-    if low <= MARGIN * o_s.intercept:
+    if low <= SEEN_SHARE * o_s.intercept:
         reason = (
             f"RTT(p) grows by {seconds_text(line.slope)} with each peer, which does not exceed o_s "
             f"({seconds_text(o_s.intercept)}) beyond doubt."

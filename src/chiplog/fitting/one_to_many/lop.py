@@ -20,10 +20,9 @@ from chiplog.fitting.one_to_many.observed import ObservedToMany, OverPeers, stac
 from chiplog.fitting.one_to_many.separable import SeparableCurve, relative_errors, replicates, solve
 from chiplog.fitting.quantities.quantity import Quantity
 from chiplog.fitting.result import Parameter
+from chiplog.fitting.settings import REPLICATES
 from chiplog.models.protocol import Model, ParameterSpec, payload_steps
 
-REPLICATES = 200
-"""Draws that are fitted again; each is a search of its own."""
 LOOSE = 4.0
 """An interval whose ends differ by such a factor says that the curve hardly depends on the parameter."""
 POLE = 1e-3

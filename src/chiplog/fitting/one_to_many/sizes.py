@@ -21,17 +21,15 @@ from chiplog.fitting.one_to_many.observed import (
     PeersEstimator,
     SizesEstimator,
 )
+from chiplog.fitting.settings import FEWEST_SIZES, FOLDS
 from chiplog.models.protocol import Model, points
 from chiplog.plugins import load_reference
 
 Array = NDArray[np.float64]
 Estimates = Mapping[str, Estimate]
 
-FOLDS = 5
 FEW_REPLICATES = 5
 """Of fits that are asked for predictions only."""
-FEWEST_SIZES = 3
-"""From so many on a size can be held out: two others tell the costs per byte."""
 UPPER_TAIL = 0.975
 
 

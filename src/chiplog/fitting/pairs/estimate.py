@@ -25,12 +25,12 @@ from chiplog.fitting.pairs.faces import Solution, Solver
 from chiplog.fitting.pairs.spread import standard_errors
 from chiplog.fitting.pairs.table import Floats, PairTable
 from chiplog.fitting.quantities.value_intervals import TAILS
+from chiplog.fitting.settings import REPLICATES
 from chiplog.fitting.text import rate_text, sizes_text
 from chiplog.models.max_rate_modified import DELAY_PARAMETERS, DELAYS
 from chiplog.models.protocol import Model
 from chiplog.plugins import load_reference
 
-REPLICATES = 200
 LEAST_SPREAD = 1e-9
 """Replicates that differ by less than this share differ by rounding alone."""
 LEAST_SCATTER = 1e-6

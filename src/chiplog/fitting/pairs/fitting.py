@@ -16,7 +16,7 @@ from chiplog.errors import UsageError
 from chiplog.fitting.caution import bad_fit
 from chiplog.fitting.estimates.parameters import Estimates, draws_of, parameters_of
 from chiplog.fitting.pairs.estimate import pair_estimates
-from chiplog.fitting.pairs.protocols import FEWEST_SIZES, jumps, protocol_changes, protocol_limits
+from chiplog.fitting.pairs.protocols import jumps, protocol_changes, protocol_limits
 from chiplog.fitting.pairs.regimes import PairsRegimes, joint_regimes
 from chiplog.fitting.pairs.table import PairTable, half_round_trips, pair_table
 from chiplog.fitting.predictions.predictor import (
@@ -31,6 +31,7 @@ from chiplog.fitting.quantities.by_method import EVERY_K
 from chiplog.fitting.quantities.measured import MeasuredSeries
 from chiplog.fitting.regimes.ranges import segment_ranges
 from chiplog.fitting.result import NOT_JUDGED, Curve, Fit, Segment, cost_of
+from chiplog.fitting.settings import FEWEST_SIZES
 from chiplog.fitting.text import rate_text, sizes_text
 from chiplog.models.protocol import Model, points
 

@@ -14,12 +14,11 @@ from numpy.typing import NDArray
 
 from chiplog.fitting.pairs.faces import Solution
 from chiplog.fitting.pairs.table import Cells, Floats
+from chiplog.fitting.settings import AS_GOOD, FOLDS
 from chiplog.models.protocol import Model, points
 
 Mask = NDArray[np.bool_]
 
-MOST_FOLDS = 5
-"""Parts that the sizes are dealt out to."""
 FEWEST_PAIRS = 4
 """Numbers of pairs below which none is held out: a trend over k needs three."""
 KEPT_PAIRS = (0.5, 0.75)
@@ -28,8 +27,6 @@ SHORTEST_SECONDS = 1e-15
 """No predicted time is taken for shorter where forms are compared."""
 GAIN = 0.1
 """The share by which a form with more parameters, or with more regimes, must predict better."""
-WORSE = 0.02
-"""The share by which it may predict held-out sizes, or numbers of pairs, worse."""
 SIGNIFICANT = 1.0
 """Standard errors by which the mean gain of a form must be above 0: L. Breiman et al., "Classification and regression
 trees" (1984), section 3.4.3."""
@@ -89,7 +86,7 @@ class JudgedForm:
         if errors[0] > (1.0 - GAIN) * errors[1]:
             return False
         if any(
-            self_errors.size and self_errors.mean() > (1.0 + WORSE) * other_errors.mean()
+            self_errors.size and self_errors.mean() > (1.0 + AS_GOOD) * other_errors.mean()
             for self_errors, other_errors in kinds
         ):
             return False
@@ -123,7 +120,7 @@ class HeldOut:
 
     def _sizes_held_out(self) -> Iterator[Mask]:
         index = np.searchsorted(self.sizes, self.cells.message_bytes)
-        folds = min(MOST_FOLDS, self.sizes.size)
+        folds = min(FOLDS, self.sizes.size)
         return (index % folds == fold for fold in range(folds))
 
     def _pairs_held_out(self) -> Iterator[Mask]:

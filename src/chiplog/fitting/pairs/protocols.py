@@ -22,9 +22,9 @@ from numpy.typing import NDArray
 from chiplog.fitting.pairs.faces import two_faces
 from chiplog.fitting.pairs.solve import postal
 from chiplog.fitting.pairs.table import Cells, Floats, PairTable, launch_medians
+from chiplog.fitting.settings import FEWEST_SIZES
 from chiplog.protocol_changes.change import Change
 
-FEWEST_SIZES = 3
 LEAST_SPAN = 1.5
 """Factor between the last and the first size of a protocol, at least."""
 MOST_REGIMES = 8

@@ -21,14 +21,11 @@ from chiplog.fitting.pairs.faces import two_faces
 from chiplog.fitting.pairs.held_out import Form, HeldOut, JudgedForm
 from chiplog.fitting.pairs.solve import max_rate
 from chiplog.fitting.pairs.table import Cells, Floats, PairTable
+from chiplog.fitting.settings import FEWEST_SIZES, RESOLUTION
 from chiplog.models.max_rate import MAX_RATE
 from chiplog.models.max_rate_modified import MAX_RATE_MODIFIED
 
-FEWEST_SIZES = 3
-"""Sizes of a regime, at least: with one of them held out, two still tell a start-up from a rate."""
 MOST_REGIMES = 6
-RESOLUTION = 0.01
-"""Errors below this share are not worth a regime, as in `chiplog.fitting.regimes`."""
 
 _MAX_RATE = Form(MAX_RATE, max_rate, 3)
 _MODIFIED = Form(MAX_RATE_MODIFIED, partial(two_faces, delays=False), 3)

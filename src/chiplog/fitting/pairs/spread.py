@@ -25,10 +25,9 @@ from scipy.special import ndtri, stdtrit  # scipy.stats takes a second to load
 
 from chiplog.fitting.pairs.table import Floats, Integers, PairTable
 from chiplog.fitting.quantities.value_intervals import TAILS
+from chiplog.fitting.settings import LEAST_FREEDOM
 from chiplog.models.protocol import Model
 
-LEAST_FREEDOM = 2
-"""Degrees of freedom of each spread, however few launches or (size, k) there are; 1 would give no interval at all."""
 STEP = 1e-4
 """Relative step of the derivatives."""
 

@@ -24,10 +24,10 @@ from chiplog.fitting.regimes.partition import GAP, HALF, RECEIVE, SEND
 from chiplog.fitting.result import Band
 from chiplog.models.protocol import points
 from chiplog.plan.patterns.trains import train_length
+from chiplog.statistics import CONFIDENCE
 
 Floats = NDArray[np.float64]
 
-COVERED = 0.95
 ABOUT_OCTAVES = 2.0
 """Octaves on either side of a size whose errors are about as large as its own."""
 LEAST_WIDTH = 1e-4
@@ -99,6 +99,6 @@ def _band(quantity: str, sizes: NDArray[np.int64], error: Floats, last_bytes: in
     local = np.array(
         [max(floor, float(np.median(size_error[near]))) if near.any() else floor for near in about]
     )
-    rank = min(math.ceil(COVERED * (sizes.size + 1)), sizes.size)
+    rank = min(math.ceil(CONFIDENCE * (sizes.size + 1)), sizes.size)
     factor = float(np.sort(size_error / local)[rank - 1])
     return Band(quantity, sizes, np.maximum(factor * local, LEAST_WIDTH))

@@ -15,11 +15,11 @@ from chiplog.errors import UsageError
 from chiplog.fitting.estimates.parameters import interval
 from chiplog.fitting.origin import target_of
 from chiplog.fitting.result import Fit
+from chiplog.fitting.settings import REPLICATES
+from chiplog.statistics import NORMAL_975
 
 Array = NDArray[np.float64]
 
-DRAWS = 200
-NORMAL_975 = 1.959963984540054
 UNLIMITED = 1e12
 """Stands for a parameter without an upper bound; an answer that takes it over is refused."""
 REFUSED = 1e9
@@ -50,7 +50,7 @@ MORE_RANKS = ("pairs", "one_to_many")
 
 
 def values_of(fit: Fit, segment: int, symbol: str, number: int = 0) -> Array | None:
-    """An identified parameter: its value, then DRAWS of it, shape (1 + DRAWS,); None for any other.
+    """An identified parameter: its value, then REPLICATES of it, shape (1 + REPLICATES,); None for any other.
 
     Without bootstrap draws it is drawn from its interval, as two halves of a normal distribution; without an interval
     it stands still. `number` tells the parameters of a segment apart, so that their draws are independent.
@@ -62,7 +62,7 @@ def values_of(fit: Fit, segment: int, symbol: str, number: int = 0) -> Array | N
     if not draws.size:
         rng = np.random.default_rng([segment, number])
         draws = drawn(parameter.value, parameter.low, parameter.high, rng)
-    return np.concatenate(([parameter.value], np.resize(draws, DRAWS)))
+    return np.concatenate(([parameter.value], np.resize(draws, REPLICATES)))
 
 
 def _draws(fit: Fit, segment: int, symbol: str) -> Array:
@@ -71,13 +71,13 @@ def _draws(fit: Fit, segment: int, symbol: str) -> Array:
 
 
 def drawn(value: float, low: float | None, high: float | None, rng: np.random.Generator) -> Array:
-    """Draws from a 95 % interval, as two halves of a normal distribution; shape (DRAWS,).
+    """Draws from a 95 % interval, as two halves of a normal distribution; shape (REPLICATES,).
 
     Without an interval the value stands still.
     """
     if low is None or high is None:
-        return np.full(DRAWS, value)
-    z = rng.standard_normal(DRAWS) / NORMAL_975
+        return np.full(REPLICATES, value)
+    z = rng.standard_normal(REPLICATES) / NORMAL_975
     side = np.where(z < 0, value - low, high - value)
     return np.maximum(value + z * side, 0.0)
 

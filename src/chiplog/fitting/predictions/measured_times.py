@@ -21,16 +21,17 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from chiplog.fitting.predictions.known import DRAWS, Array, drawn
+from chiplog.fitting.predictions.known import Array, drawn
 from chiplog.fitting.predictions.regime import Regime, Vectors, curve_of
 from chiplog.fitting.regimes.partition import EXCHANGE, GAP, HALF, PROTOCOL
 from chiplog.fitting.result import Fit
+from chiplog.fitting.settings import REPLICATES
 from chiplog.schedule.traffic import Traffic
 
 
 @dataclass(frozen=True)
 class _QuantityTable:
-    """One quantity at its measured sizes: bytes, shape (sizes,), and seconds, shape (sizes, 1 + DRAWS)."""
+    """One quantity at its measured sizes: bytes, shape (sizes,), and seconds, shape (sizes, 1 + REPLICATES)."""
 
     sizes: NDArray[np.int64]
     seconds: Array
@@ -50,7 +51,7 @@ def _table(fit: Fit, quantity: str) -> _QuantityTable:
     curve = curve_of(fit, quantity)
     if curve is None:
         return _QuantityTable(
-            np.empty(0, np.int64), np.empty((0, 1 + DRAWS)), np.empty(0, np.bool_)
+            np.empty(0, np.int64), np.empty((0, 1 + REPLICATES)), np.empty(0, np.bool_)
         )
     usable = np.isfinite(curve.measured_seconds) & (curve.measured_seconds > 0)
     usable &= ~np.isin(curve.message_bytes, fit.other_state_bytes)
@@ -65,7 +66,7 @@ def _table(fit: Fit, quantity: str) -> _QuantityTable:
         [middle, *drawn(middle, least, most, np.random.default_rng([int(size), kind]))]
         for size, middle, least, most in zip(sizes, value, low, high, strict=True)
     ]
-    return _QuantityTable(sizes, np.array(rows).reshape(-1, 1 + DRAWS), has_interval)
+    return _QuantityTable(sizes, np.array(rows).reshape(-1, 1 + REPLICATES), has_interval)
 
 
 class MeasuredTimes:
@@ -98,7 +99,7 @@ class MeasuredTimes:
     ) -> Vectors:
         """The parameter vectors of `regime` as they hold at one size; where times were measured, L_half is T(s).
 
-        `vectors` are those of `Regime.at`; with `whole`, each point has 1 + DRAWS of them. Of messages that cross
+        `vectors` are those of `Regime.at`; with `whole`, each point has 1 + REPLICATES of them. Of messages that cross
         others L_half is E(s).
         """
         alone = self._alone(regime, vectors, message_bytes, whole=whole)

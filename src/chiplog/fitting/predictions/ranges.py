@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from chiplog.fitting.predictions.known import DRAWS, Array, Bounds, bounds_of, refusal, values_of
+from chiplog.fitting.predictions.known import Array, Bounds, bounds_of, refusal, values_of
 from chiplog.fitting.predictions.regime import Vectors
 from chiplog.fitting.result import Fit
+from chiplog.fitting.settings import REPLICATES
 
 ENDLESS = 1e30
 """How many times its least value a rate, or a number of messages, is at the end of a range without an upper bound.
@@ -38,7 +39,7 @@ class Ranges:
             values = values_of(self.fit, self.segment, symbol, number)
             draws = self.fit.draws.get(f"{self.segment}/{symbol}", np.empty(0))
             if values is None and np.any(np.isfinite(draws)):
-                draws = np.resize(draws[np.isfinite(draws)], DRAWS)
+                draws = np.resize(draws[np.isfinite(draws)], REPLICATES)
                 values = np.concatenate(([0.0], draws))
                 joint.append(symbol)
             if values is not None:
@@ -58,14 +59,14 @@ class Ranges:
         """Those known by draws alone have no value: the draw that lies most in their middle is the first vector."""
         table = np.stack([self._values[symbol][1:] for symbol in joint])
         ranks = np.argsort(np.argsort(table, axis=1, kind="stable"), axis=1, kind="stable")
-        middle = int(np.argmin(np.abs(ranks - (DRAWS - 1) / 2).sum(axis=0)))
+        middle = int(np.argmin(np.abs(ranks - (REPLICATES - 1) / 2).sum(axis=0)))
         for values in self._values.values():
             values[0] = values[1 + middle]
 
     def at(self, fractions: Array, *, whole: bool) -> Vectors:
         """The vectors at some points, flat: shape (points · rows,)."""
         rows = slice(None) if whole else slice(0, 1)
-        shape = (len(fractions), 1 + DRAWS if whole else 1)
+        shape = (len(fractions), 1 + REPLICATES if whole else 1)
         vectors = {symbol: values[np.newaxis, rows] for symbol, values in self._values.items()}
         for place, symbol in enumerate(self.free):
             bounds = self._bounds[symbol]

@@ -21,7 +21,6 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from chiplog.fitting.predictions.known import (
-    DRAWS,
     REFUSED,
     UNLIMITED,
     Array,
@@ -30,6 +29,7 @@ from chiplog.fitting.predictions.known import (
     values_of,
 )
 from chiplog.fitting.result import FREE, RECEIVER, Curve, Fit
+from chiplog.fitting.settings import REPLICATES
 from chiplog.models.protocol import Model
 from chiplog.models.registry import load_model
 
@@ -84,7 +84,7 @@ class Regime:
             corner = centre.copy()
             corner[0, place] = 1.0
             if self.at(corner)[symbol][0] <= low[symbol][0]:
-                self._values[symbol] = np.full(1 + DRAWS, low[symbol][0])
+                self._values[symbol] = np.full(1 + REPLICATES, low[symbol][0])
                 del self._bounds[symbol]
         self.free = self._order()
 
@@ -170,7 +170,7 @@ class Regime:
     def at(self, fractions: Array, *, whole: bool = False) -> Vectors:
         """The vectors at some points of the set, of fractions of shape (points, free); the fit's values alone.
 
-        With `whole` there are 1 + DRAWS of them a point, the fit's values first. Shape (points · rows,).
+        With `whole` there are 1 + REPLICATES of them a point, the fit's values first. Shape (points · rows,).
         """
         rows = slice(None) if whole else slice(0, 1)
         vectors: Vectors = {}
@@ -188,7 +188,7 @@ class Regime:
 
         self._slopes(vectors, take)
         self._starts(vectors, take, rows)
-        count = 1 + DRAWS if whole else 1
+        count = 1 + REPLICATES if whole else 1
         shape = (fractions.shape[0], count)
         return {
             name: np.broadcast_to(vector, shape).reshape(-1) for name, vector in vectors.items()

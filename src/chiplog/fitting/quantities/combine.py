@@ -17,13 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chiplog.fitting.quantities.value_intervals import student_factor
+from chiplog.fitting.settings import HUBER_DEVIATIONS, LEAST_FREEDOM
 
-HUBER = 2.0
 WORST_Z = 4.0
 MEDIAN_SQUARE = 0.4549
 """The median of the square of a standard normal variate."""
-LEAST_FREEDOM = 2
-"""Degrees of freedom for the spread between launches, however few there are; 1 would give no interval at all."""
 
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -85,7 +83,9 @@ def combine(records: RecordValues, rng: np.random.Generator) -> Combined:
     error = records.error * spread
     weight = records.error**-2.0
     z = np.abs(records.value - _medians(records)[group]) / error
-    weight *= np.where(records.counts[group] > 2, HUBER / np.maximum(z, HUBER), 1.0)
+    weight *= np.where(
+        records.counts[group] > 2, HUBER_DEVIATIONS / np.maximum(z, HUBER_DEVIATIONS), 1.0
+    )
     share = weight / records.total(weight)[group]
     value = records.total(share * records.value)
     wider = student_factor(group.size - value.size) if disagreement > 1.0 else 1.0
@@ -122,7 +122,7 @@ def _disagreement(records: RecordValues) -> float:
     z = (records.value - mean[group])[several] / records.error[several]
     z *= np.sqrt(counts[group][several] / (counts[group][several] - 1.0))
     square = float(np.mean(np.minimum(z**2, WORST_Z**2)))
-    if square > HUBER**2:
+    if square > HUBER_DEVIATIONS**2:
         square = max(square, float(np.median(z**2)) / MEDIAN_SQUARE)
     return float(np.sqrt(square))
 

@@ -23,6 +23,7 @@ import numpy as np
 from chiplog.dataset.series import Series
 from chiplog.fitting.quantities.measured import MeasuredSeries, RecordValue, is_round_trip
 from chiplog.fitting.quantities.quantity import Quantity
+from chiplog.statistics import BEYOND_DOUBT
 
 KNEE_SHARE = 0.05
 """Share of its delay by which a train must be longer to count as longer."""
@@ -219,7 +220,7 @@ def _is_longer(measured: MeasuredSeries, index: int, bare: int) -> bool:
     excess = measured.at.value[index] - measured.at.value[bare]
     noise = np.hypot(measured.at.sigma[index], measured.at.sigma[bare])
     least = KNEE_SHARE * (series.train - 1) * series.delay_seconds
-    return bool(excess > max(3.0 * noise, least))
+    return bool(excess > max(BEYOND_DOUBT * noise, least))
 
 
 def direct_send_overhead(measured: MeasuredSeries, *, single: bool) -> Quantity:

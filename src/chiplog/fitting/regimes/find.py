@@ -23,27 +23,20 @@ from numpy.typing import NDArray
 from scipy.special import chdtri
 
 from chiplog.fitting.regimes.lines import (
-    FEWEST_SIZES,
     CurveToCut,
     LinesOfCut,
     best_lines,
     costs_of_places,
 )
-from chiplog.statistics import MAD_TO_DEVIATION
+from chiplog.fitting.settings import AS_GOOD, FEWEST_SIZES, FOLDS, RESOLUTION
+from chiplog.statistics import CONFIDENCE, MAD_TO_DEVIATION
 
 Floats = NDArray[np.float64]
 
-FOLDS = 5
 ALPHA = 0.01
 """Share of the series of one line in which noise may pass for a second one."""
-SURE = 0.95
-"""Confidence with which a border lies where the lines fit about as well."""
-RESOLUTION = 0.01
-"""Share of its scale by which a series may miss a line: nothing finer is worth a regime of its own."""
 WORST_ERROR = 1.0
 """Relative error above which a prediction is just wrong, however wrong it is."""
-AS_GOOD = 0.02
-"""Share by which held-out errors may be larger than the least for fewer regimes to be taken."""
 
 
 @dataclass(frozen=True)
@@ -125,7 +118,7 @@ def _borders(curve: CurveToCut, lines: LinesOfCut, sizes: NDArray[np.int64]) -> 
     """Each border with the places where the sum of squares is as small, give or take the noise of one number."""
     squares = ((curve.seconds - lines.at(curve.sizes)) / curve.error) ** 2
     noise = max(1.0, MAD_TO_DEVIATION**2 * float(np.median(squares)))
-    allowed = noise * float(chdtri(1.0, 1.0 - SURE))
+    allowed = noise * float(chdtri(1.0, 1.0 - CONFIDENCE))
     borders = []
     edges = [*lines.begins, curve.sizes.size]
     for begin, at, end in zip(edges, edges[1:], edges[2:], strict=False):

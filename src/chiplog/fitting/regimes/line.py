@@ -24,8 +24,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chiplog.fitting.quantities.quantity import Quantity
+from chiplog.fitting.settings import HUBER_DEVIATIONS
 
-HUBER = 2.0
 CLIPPED_SQUARE = 0.7737
 """The mean of min(z², HUBER²) of a standard normal z."""
 MISFITS = np.concatenate(([0.0], np.geomspace(1e-4, 1.0, 41)))
@@ -111,7 +111,7 @@ def _excess(
     """How many times as large as `sigma` allows the mean square residual is, over the last axis of `sigma`."""
     z2 = residual**2 / sigma**2
     freedom = residual.size - parameters
-    return np.asarray(np.minimum(z2, HUBER**2).sum(axis=-1) / (CLIPPED_SQUARE * freedom))
+    return np.asarray(np.minimum(z2, HUBER_DEVIATIONS**2).sum(axis=-1) / (CLIPPED_SQUARE * freedom))
 
 
 def _misfit(
@@ -179,7 +179,11 @@ def fit_line(
         )
         variance = (noisier * sigma) ** 2 + (misfit * scale) ** 2
         z = np.abs(residual) / np.sqrt(variance)
-        weight = HUBER / np.maximum(z, HUBER) / (variance + (noisier * alike * predicted) ** 2)
+        weight = (
+            HUBER_DEVIATIONS
+            / np.maximum(z, HUBER_DEVIATIONS)
+            / (variance + (noisier * alike * predicted) ** 2)
+        )
     intercept, slope = _solve(x, y[:, None], weight)
     misfit_draws = (misfit * scale)[:, None] * rng.standard_normal(quantity.draws.shape)
     draws = y[:, None] + noisier * (quantity.draws - y[:, None]) + misfit_draws

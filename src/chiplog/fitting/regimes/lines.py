@@ -17,15 +17,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chiplog._native import Limits, Segmenter
+from chiplog.fitting.settings import FEWEST_SIZES, HUBER_DEVIATIONS
 from chiplog.statistics import MAD_TO_DEVIATION
 
 Floats = NDArray[np.float64]
 
-FEWEST_SIZES = 3
-"""Two sizes always lie on a line, so they say nothing of it."""
 MOST_REGIMES = 12
-HUBER = 2.0
-"""Standard deviations from which a size loses weight."""
 _ONE = Limits(
     min_bytes=1.0,
     min_points=FEWEST_SIZES,
@@ -81,7 +78,7 @@ def best_lines(curve: CurveToCut) -> dict[int, LinesOfCut]:
     rough = first[max(first)]
     residual = np.abs(curve.seconds - rough.at(curve.sizes)) / curve.error
     spread = max(1.0, MAD_TO_DEVIATION * float(np.median(residual)))
-    return _cut(curve, weight * HUBER / np.maximum(residual / spread, HUBER))
+    return _cut(curve, weight * HUBER_DEVIATIONS / np.maximum(residual / spread, HUBER_DEVIATIONS))
 
 
 def costs_of_places(curve: CurveToCut, begin: int, end: int) -> dict[int, float]:

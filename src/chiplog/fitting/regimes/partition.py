@@ -16,15 +16,13 @@ from numpy.typing import NDArray
 
 from chiplog.fitting.quantities.quantity import Quantity
 from chiplog.fitting.regimes.find import Border, Regimes, find_regimes
-from chiplog.fitting.regimes.lines import FEWEST_SIZES
 from chiplog.fitting.regimes.ranges import segment_ranges
+from chiplog.fitting.settings import FEWEST_SIZES, SEEN_SHARE
 
 TRAIN_STEPS = 9
 """A gap is judged as the part of a train of ten that it makes: nine of them follow one half round trip each way."""
 OVERHEAD_SHARE = 0.1
 """Share of the half round trip below which the errors of an overhead do not matter."""
-MARGIN = 0.03
-"""By which share the gap must exceed the overheads to count as seen."""
 EXPLAINED = 0.05
 """Share of a train's time within which overheads explain it."""
 SLOPE, PROTOCOL = "slope", "protocol"
@@ -121,7 +119,7 @@ def _seen(gap: Quantity, half: Quantity | None, regimes: Mapping[str, Regimes]) 
         if name in regimes:
             lines = regimes[name].lines
             overhead = np.maximum(overhead, lines.at(gap.message_bytes.astype(np.float64)))
-    seen = gap.value > overhead * (1.0 + MARGIN) + gap.sigma
+    seen = gap.value > overhead * (1.0 + SEEN_SHARE) + gap.sigma
     if np.all(seen) or np.count_nonzero(seen) < FEWEST_SIZES:
         return gap
     hidden = gap.subset(~seen)

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from chiplog.machine_state.noise import ERRORS
 from chiplog.protocol_changes.ask.marks import affordable, rounds_needed
 from chiplog.protocol_changes.decide.evidence import ChangeMark, Evidence, spread
 from chiplog.protocol_changes.detect.line import Line
+from chiplog.statistics import BEYOND_DOUBT
 
 MOST_TOGETHER, SHARED = 8, 3
 """Given: sizes in a group. Derived: a step shows in four sizes, so three are shared with the next group."""
@@ -58,7 +58,7 @@ class _Shown:
     error: float
 
     def is_clear(self, least: float) -> bool:
-        return abs(self.step) >= max(math.log1p(least), ERRORS * self.error)
+        return abs(self.step) >= max(math.log1p(least), BEYOND_DOUBT * self.error)
 
 
 def largest_steps(
@@ -98,7 +98,7 @@ def _step(
         marks=tuple(affordable(clear, marks.values(), (sizes[at], sizes[at + 1]), round_bytes)),
         relative_jump=float(np.expm1(largest)),
         total=sum(abs(candidate.step) for candidate in clearly),
-        certain=sum(abs(candidate.step) - ERRORS * candidate.error for candidate in clearly),
+        certain=sum(abs(candidate.step) - BEYOND_DOUBT * candidate.error for candidate in clearly),
         looked_at=len(shown),
         shown_by=len(clearly),
     )
