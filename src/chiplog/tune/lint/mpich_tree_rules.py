@@ -65,9 +65,8 @@ class TreeReader:
         if not members:
             where = quoted(path[-1]) if path else "the file"
             self.wrong(value.line, where, "nothing stands below it: MPICH aborts as it starts")
-        leaves = [member for member in members if _key(member).startswith(LEAF)]
-        if leaves:
-            self._leaf(value, members, leaves, state, path, collective)
+        if any(_key(member).startswith(LEAF) for member in members):
+            self._leaf(value, members, state, path, collective)
             return
         state_left: State | None = state
         all_legal = True
@@ -196,12 +195,11 @@ class TreeReader:
         self,
         value: JsonValue,
         members: list[Member],
-        leaves: list[Member],
         state: State,
         path: tuple[str, ...],
         collective: str,
     ) -> None:
-        leaf = leaves[-1]
+        leaf = [member for member in members if _key(member).startswith(LEAF)][-1]
         key = _key(leaf)
         text = f"{shown(collective) or 'all'}, {shown(path[-1]) if path else 'all'}: {_short(key)}"
         for other in members:
