@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from importlib import import_module
-from typing import Annotated
 
-import typer
+import click
 
 from chiplog import __version__
-from chiplog.cli.options import names_help, with_single_options
+from chiplog.cli.options import names_help
+from chiplog.cli.parameters import Group, command_of, group_of
 
 COMMANDS = {
     "run": "run",
@@ -39,8 +40,8 @@ COMMANDS = {
 
 A module's function `epilog` gives the end of the command's help, such as the names that an option accepts.
 """
-GROUPS = {"probe": "probe_app", "library": "library_app"}
-"""Modules with commands of their own, and their Typer."""
+GROUPS = {"probe": "probe_group", "library": "library_group"}
+"""Modules with commands of their own, and their groups."""
 BELOW = {
     ("tune", "lint"): "tune_lint",
     ("history", "add"): "history_add",
@@ -62,7 +63,8 @@ class BelowCommand:
 
 OPTIONAL_NUMBERS = {("survey", "--sparse"): "10"}
 """Options of commands whose number may be left out, and what it is then."""
-HELP = ("-h", "--help")
+HELP = "Measure how a machine really communicates, fit the LogP family of models, show how far each is off."
+HELP_OPTIONS = ("-h", "--help")
 MORE_HELP = (
     "All of one command: chiplog help COMMAND, or chiplog COMMAND --help. "
     "Defaults of options: chiplog.toml, which --print-config shows."
@@ -84,42 +86,43 @@ def with_numbers(words: Sequence[str]) -> list[str]:
     return completed
 
 
-def app_for(words: Sequence[str]) -> typer.Typer:
+def app_for(words: Sequence[str]) -> Group:
     """The command that the first of the `words` names, else all of them.
 
     To import and describe all takes longer than a short measurement.
     """
-    app = typer.Typer(
-        name="chiplog",
-        help=chiplog.__doc__,
+    app = Group(
+        "chiplog",
+        params=list(_options()),
+        help=HELP,
         no_args_is_help=True,
-        rich_markup_mode=None,
-        pretty_exceptions_enable=False,
-        add_completion=False,
-        context_settings={"help_option_names": list(HELP)},
-        epilog=f"{_below_text()}\n\n{MORE_HELP}" if words[:1] and words[0] in HELP else None,
+        context_settings={"help_option_names": list(HELP_OPTIONS)},
+        epilog=f"{_below_text()}\n\n{MORE_HELP}"
+        if words[:1] and words[0] in HELP_OPTIONS
+        else None,
     )
-    app.callback()(chiplog)
     below = BELOW.get((words[0], words[1])) if len(words) > 1 else None
     if below is not None:
-        group = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
-        group.callback()(_group)
         function = getattr(import_module(f"chiplog.cli.{below}"), below)
-        group.command(words[1])(with_single_options(function))
-        app.add_typer(group, name=words[0])
+        app.add_command(group_of(words[0], "Commands below a command.", {words[1]: function}))
         return app
-    helps = any(word in HELP for word in words[1:])
+    helps = any(word in HELP_OPTIONS for word in words[1:])
     named = [word for word in words[:1] if word in COMMANDS or word in GROUPS]
     for name in named or (*COMMANDS, *GROUPS):
         if name in GROUPS:
-            app.add_typer(getattr(import_module(f"chiplog.cli.{name}"), GROUPS[name]), name=name)
+            app.add_command(getattr(import_module(f"chiplog.cli.{name}"), GROUPS[name]))
         else:
-            module = import_module(f"chiplog.cli.{COMMANDS[name]}")
-            epilog = getattr(module, "epilog", None) if helps else None
-            texts = [epilog() if epilog else "", _below_text(name) if helps else ""]
-            command = with_single_options(getattr(module, COMMANDS[name]))
-            app.command(name, epilog="\n\n".join(filter(None, texts)) or None)(command)
+            app.add_command(_command(name, helps=helps))
     return app
+
+
+def _command(name: str, *, helps: bool) -> click.Command:
+    """One of COMMANDS; with the end of its help if that is asked for."""
+    module = import_module(f"chiplog.cli.{COMMANDS[name]}")
+    epilog = getattr(module, "epilog", None) if helps else None
+    texts = [epilog() if epilog else "", _below_text(name) if helps else ""]
+    function = getattr(module, COMMANDS[name])
+    return command_of(name, function, "\n\n".join(filter(None, texts)) or None)
 
 
 def _below_text(*above: str) -> str:
@@ -134,37 +137,39 @@ def _below_text(*above: str) -> str:
     )
 
 
-def _group() -> None:
-    """Commands below a command."""
-
-
-def _show_version(asked: bool) -> None:
-    if asked:
-        print(f"chiplog {__version__}")
-        raise typer.Exit
-
-
-def _print_configuration(asked: bool) -> None:
-    if asked:
-        from chiplog.cli.configured import configuration_lines
-
-        print("\n".join(configuration_lines()).rstrip())
-        raise typer.Exit
-
-
-def chiplog(
-    version: Annotated[
-        bool,
-        typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version."),
-    ] = False,
-    print_config: Annotated[
-        bool,
-        typer.Option(
+def _options() -> Iterator[click.Option]:
+    """The options of chiplog itself: each prints something and ends."""
+    for name, function, summary in (
+        ("--version", _version, "Show the version."),
+        (
             "--print-config",
-            callback=_print_configuration,
-            is_eager=True,
-            help="Show the defaults in force, with the file that each comes from.",
+            _configuration,
+            "Show the defaults in force, with the file that each comes from.",
         ),
-    ] = False,
+    ):
+        yield click.Option(
+            [name],
+            is_flag=True,
+            is_eager=True,
+            expose_value=False,
+            callback=partial(_print_and_end, function),
+            help=summary,
+        )
+
+
+def _print_and_end(
+    text: Callable[[], str], context: click.Context, _: click.Parameter, asked: bool
 ) -> None:
-    """Measure how a machine really communicates, fit the LogP family of models, show how far each is off."""
+    if asked and not context.resilient_parsing:
+        print(text())
+        context.exit()
+
+
+def _version() -> str:
+    return f"chiplog {__version__}"
+
+
+def _configuration() -> str:
+    from chiplog.cli.configured import configuration_lines
+
+    return "\n".join(configuration_lines()).rstrip()

@@ -53,11 +53,9 @@ def _words(settings: Mapping[str, Setting]) -> list[str]:
 
 def configuration_lines() -> Iterator[str]:
     """What is in force as a file that says the same, with where each value comes from."""
-    from typer.main import get_command
-
     from chiplog.cli.app import app_for
 
-    commands: Any = get_command(app_for(())).commands  # type: ignore[attr-defined]
+    commands = app_for(()).commands
     for command, keys in KEYS.items():
         settings = settings_of(command)
         defaults = {option.name: option.default for option in commands[command].params}
