@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
@@ -13,41 +13,50 @@ from chiplog import __version__
 from chiplog.cli.options import names_help
 from chiplog.cli.parameters import Group, command_of, group_of
 
-COMMANDS = {
-    "run": "run",
-    "measure": "measure",
-    "survey": "survey",
-    "history": "history",
-    "import": "import_file",
-    "fit": "fit",
-    "changes": "changes",
-    "compare": "compare",
-    "predict": "predict",
-    "schedule": "schedule",
-    "simulate": "simulate",
-    "trace": "trace",
-    "app": "application",
-    "tune": "tune",
-    "check-tuning": "check_tuning",
-    "bench": "bench",
-    "export": "export",
-    "report": "report",
-    "share": "share",
-    "list": "list_names",
-    "doctor": "doctor",
+Listed = tuple[str, str]
+"""A function of that name in a module of that name, and the first line of its docstring."""
+COMMANDS: Mapping[str, Listed] = {
+    "run": ("run", "Measure this machine, fit all models and write a report."),
+    "measure": ("measure", "Measure TARGET and write every raw sample to a run file."),
+    "survey": ("survey", "Measure every two nodes of a machine, and say who is slow."),
+    "history": ("history", "Say what changed on a machine since when, and by how much."),
+    "import": ("import_file", "Import another tool's measurements as a run file."),
+    "fit": ("fit", "Fit models to a run."),
+    "changes": ("changes", "Find the protocol changes of a run."),
+    "compare": ("compare", "Compare two runs, or models on points not fitted to."),
+    "predict": ("predict", "Say how long a collective operation takes."),
+    "schedule": ("schedule", "Write a collective operation's schedule as GOAL text."),
+    "simulate": ("simulate", "Say when each rank of a schedule is done, under LogGOPS."),
+    "trace": ("trace", "Trace an MPI program: who calls what, when, and with whom."),
+    "app": ("application", "Say what an application's communication costs."),
+    "tune": ("tune", "Write a tuning file from a model, or from measurements."),
+    "check-tuning": ("check_tuning", "Prove that a tuning file is in force with the MPI here."),
+    "bench": ("bench", "Time an MPI collective operation, in three ways."),
+    "export": ("export", "Write a run or a model in another program's format."),
+    "report": ("report", "Write a report on runs and models, or on a survey."),
+    "share": ("share", "Write a machine as one small file that others may see."),
+    "list": ("list_names", "List the models, transports and so on that there are."),
+    "doctor": ("doctor", "Say what is usable here, and what makes numbers noisy."),
 }
-"""Commands, and the functions of that name in modules of that name.
+"""Commands.
 
-A module's function `epilog` gives the end of the command's help, such as the names that an option accepts.
+Summaries stand here, too, so that the list of commands needs none of their modules. A module's function `epilog`
+gives the end of the command's help, such as the names that an option accepts.
 """
-GROUPS = {"probe": "probe_group", "library": "library_group"}
-"""Modules with commands of their own, and their groups."""
-BELOW = {
-    ("tune", "lint"): "tune_lint",
-    ("history", "add"): "history_add",
-    ("survey", "verdict"): "survey_verdict",
+GROUPS = {
+    "probe": ("probe", "Build the probe with a site's own MPI, or list probes."),
+    "library": ("library", "Build the barrier library for a site's own MPI."),
 }
-"""Commands below a command that takes arguments itself, and the functions of that name in modules of that name.
+"""Groups: the modules whose COMMANDS they are, and what they are for."""
+BELOW: Mapping[tuple[str, ...], Listed] = {
+    ("tune", "lint"): ("tune_lint", "Say whether each rule of a tuning file is legal and taken."),
+    ("history", "add"): ("history_add", "Add a finished survey to a history."),
+    ("survey", "verdict"): (
+        "survey_verdict",
+        "Say which nodes of a survey are slow, for operators.",
+    ),
+}
+"""Commands below a command that takes arguments itself.
 
 A file of the second name is written with its folder: `chiplog tune ./lint`, `chiplog history ./add`.
 """
@@ -87,7 +96,7 @@ def with_numbers(words: Sequence[str]) -> list[str]:
 
 
 def app_for(words: Sequence[str]) -> Group:
-    """The command that the first of the `words` names, else all of them.
+    """The command that the first of the `words` names; without one, what lists all of them.
 
     To import and describe all takes longer than a short measurement.
     """
@@ -101,37 +110,49 @@ def app_for(words: Sequence[str]) -> Group:
         if words[:1] and words[0] in HELP_OPTIONS
         else None,
     )
-    below = BELOW.get((words[0], words[1])) if len(words) > 1 else None
-    if below is not None:
-        function = getattr(import_module(f"chiplog.cli.{below}"), below)
-        app.add_command(group_of(words[0], "Commands below a command.", {words[1]: function}))
-        return app
-    helps = any(word in HELP_OPTIONS for word in words[1:])
-    named = [word for word in words[:1] if word in COMMANDS or word in GROUPS]
-    for name in named or (*COMMANDS, *GROUPS):
-        if name in GROUPS:
-            app.add_command(getattr(import_module(f"chiplog.cli.{name}"), GROUPS[name]))
-        else:
-            app.add_command(_command(name, helps=helps))
+    for name, command in _commands(words):
+        app.add_command(command, name)
     return app
 
 
+def _commands(words: Sequence[str]) -> Iterator[tuple[str, click.Command]]:
+    first, *others = words or ("",)
+    if below := BELOW.get(tuple(words[:2])):
+        functions = {words[1]: _function(below[0])}
+        yield first, group_of(first, "Commands below a command.", functions)
+    elif first in COMMANDS or first in GROUPS:
+        yield first, _command(first, helps=any(word in HELP_OPTIONS for word in others))
+    elif first.startswith("-") and first not in HELP_OPTIONS:  # a command may follow
+        for name in (*COMMANDS, *GROUPS):
+            yield name, _command(name, helps=False)
+    else:
+        for name, (_, summary) in (*COMMANDS.items(), *GROUPS.items()):
+            yield name, click.Command(name, help=summary)
+
+
 def _command(name: str, *, helps: bool) -> click.Command:
-    """One of COMMANDS; with the end of its help if that is asked for."""
-    module = import_module(f"chiplog.cli.{COMMANDS[name]}")
-    epilog = getattr(module, "epilog", None) if helps else None
+    """One of COMMANDS or GROUPS; with the end of its help if that is asked for."""
+    if name in GROUPS:
+        module, summary = GROUPS[name]
+        return group_of(name, summary, import_module(f"chiplog.cli.{module}").COMMANDS)
+    function = _function(COMMANDS[name][0])
+    epilog = getattr(import_module(function.__module__), "epilog", None) if helps else None
     texts = [epilog() if epilog else "", _below_text(name) if helps else ""]
-    function = getattr(module, COMMANDS[name])
     return command_of(name, function, "\n\n".join(filter(None, texts)) or None)
+
+
+def _function(name: str) -> Callable[..., None]:
+    function: Callable[..., None] = getattr(import_module(f"chiplog.cli.{name}"), name)
+    return function
 
 
 def _below_text(*above: str) -> str:
     """The end of a help: the commands below the commands that begin so, with what they do; empty without any."""
-    known = []
-    for words, function in BELOW.items():
-        if words[: len(above)] == above:
-            summary = getattr(import_module(f"chiplog.cli.{function}"), function).__doc__
-            known.append(BelowCommand(" ".join(words), summary.partition("\n")[0]))
+    known = [
+        BelowCommand(" ".join(words), summary)
+        for words, (_, summary) in BELOW.items()
+        if words[: len(above)] == above
+    ]
     return (
         names_help("Commands below it" if above else "Commands below these", known) if known else ""
     )

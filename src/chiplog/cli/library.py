@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated
 
 from chiplog.cli.output import note_build, say
-from chiplog.cli.parameters import Option, group_of
+from chiplog.cli.parameters import Option
 
 
 def build(
@@ -18,6 +18,4 @@ def build(
     say(str(build_library(mpi, jobs=jobs, progress=note_build).path))
 
 
-library_group = group_of(
-    "library", "Build the barrier library for a site's own MPI.", {"build": build}
-)
+COMMANDS = {"build": build}

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from chiplog.cli.options import JsonOption
 from chiplog.cli.output import note, note_build, say, write_json
-from chiplog.cli.parameters import Option, group_of
+from chiplog.cli.parameters import Option
 
 
 def build(
@@ -59,8 +59,4 @@ def list_built(json_file: JsonOption = None) -> None:
         say(f"mpi    {mpi.mpicxx}  {mpi}")
 
 
-probe_group = group_of(
-    "probe",
-    "Build the probe with a site's own MPI, or list probes.",
-    {"build": build, "list": list_built},
-)
+COMMANDS = {"build": build, "list": list_built}
