@@ -79,9 +79,11 @@ def _complete(parameter: Any, values: Values | None, context: Any, incomplete: s
         below = (words[1] for words in BELOW if words[0] == context.command.name)
         names = [*(name for name in below if name.startswith(incomplete)), *names]
     metavar = parameter.metavar or ""
+    folders = []
     if metavar in SUFFIXES and (is_argument or metavar not in OUTPUTS.get(parameter.name, ())):
         names += _files(incomplete, SUFFIXES[metavar])
-    return [CompletionItem(name) for name in names]
+        folders = [CompletionItem(incomplete, type="dir")] if _is_zsh() else []
+    return [*(CompletionItem(name) for name in names), *folders]
 
 
 OUTPUTS = {"out": tuple(SUFFIXES), "folder": ("FOLDER",)}
@@ -89,21 +91,22 @@ OUTPUTS = {"out": tuple(SUFFIXES), "folder": ("FOLDER",)}
 
 
 def _files(incomplete: str, suffixes: tuple[str, ...]) -> list[str]:
-    """Folders, and the files that end so. zsh goes through folders by itself, where nothing else is offered."""
+    """The files that end so, and folders, which zsh adds by itself."""
     folder, slash, begin = incomplete.rpartition("/")
-    is_zsh = os.environ.get(ASKED, "").endswith("zsh")
-    if is_zsh and slash:
-        return []
     try:
         return sorted(
             f"{folder}{slash}{path.name}{'/' * path.is_dir()}"
             for path in Path(folder + slash or ".").iterdir()
             if path.name.startswith(begin)
             and (begin or not path.name.startswith("."))
-            and (not is_zsh if path.is_dir() else path.name.endswith(suffixes))
+            and (not _is_zsh() if path.is_dir() else path.name.endswith(suffixes))
         )
     except OSError:
         return []
+
+
+def _is_zsh() -> bool:
+    return os.environ.get(ASKED, "").startswith("zsh")
 
 
 WORDS = "words"

@@ -45,7 +45,7 @@ OPTION = "option"
 """The name of a field's command-line option in its metadata."""
 
 
-class Number(click.ParamType):
+class Number(click.ParamType):  # type: ignore[type-arg]  # click before 8.4 takes none
     """A number, read as all text from outside is."""
 
     def __init__(self, name: str, read: Callable[[str], float | None], accepts: str) -> None:
@@ -63,7 +63,7 @@ class Number(click.ParamType):
         return number
 
 
-TYPES: Mapping[type, click.ParamType] = {
+TYPES: Mapping[type, click.ParamType[Any]] = {
     int: Number("integer", as_integer, "one integer of at most 63 bits"),
     float: Number("float", as_float, "a finite number"),
     str: click.STRING,
@@ -127,8 +127,10 @@ def command_of(name: str, function: Callable[..., None], epilog: str | None = No
 
 def group_of(name: str, summary: str, functions: Mapping[str, Callable[..., None]]) -> Group:
     """A group of commands by their names."""
-    commands = {below: command_of(below, function) for below, function in functions.items()}
-    return Group(name, commands, help=summary, no_args_is_help=True)
+    group = Group(name, help=summary, no_args_is_help=True)
+    for below, function in functions.items():
+        group.add_command(command_of(below, function))
+    return group
 
 
 def _called(taker: Callable[..., Any], given: Mapping[str, Any]) -> Any:
