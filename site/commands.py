@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import click
-import typer
 
 from chiplog.cli.app import BELOW, COMMANDS, GROUPS, app_for
 
@@ -25,9 +24,7 @@ def all_commands() -> Iterator[tuple[str, click.Command]]:
 
 
 def _command(words: tuple[str, ...]) -> click.Command:
-    top = typer.main.get_command(app_for(words))
-    # A Typer with one command and a callback is a group, too.
-    return top.commands[words[0]]  # type: ignore[attr-defined,no-any-return]
+    return app_for(words).commands[words[0]]
 
 
 def command_page(name: str, command: click.Command) -> str:

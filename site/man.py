@@ -6,7 +6,6 @@ import sys
 from pathlib import Path
 
 import click
-import typer
 from click_man.core import generate_man_page
 from commands import all_commands
 
@@ -17,8 +16,8 @@ from chiplog.cli.app import app_for
 def write_man_pages(folder: Path) -> list[Path]:
     """A page of each command, those below others included, and one of all; returns their paths."""
     folder.mkdir(parents=True, exist_ok=True)
-    top = typer.main.get_command(app_for([]))
-    for command in getattr(top, "commands", {}).values():
+    top = app_for([])
+    for command in top.commands.values():
         _say_in_one_sentence(command)
     written = [_write(folder, "chiplog", top)]
     for words, command in all_commands():

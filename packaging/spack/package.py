@@ -35,8 +35,7 @@ class Chiplog(PythonPackage):
 
     depends_on("py-numpy@1.26:", type=("build", "run"))
     depends_on("py-scipy@1.12:", type=("build", "run"))
-    depends_on("py-typer@0.12:0.24", type=("build", "run"))
-    depends_on("py-click@8.1:8", type=("build", "run"))
+    depends_on("py-click@8.1:", type=("build", "run"))
     depends_on("py-rich@13.7:", type=("build", "run"))
 
     depends_on("mpi", when="+mpi", type=("build", "run"))

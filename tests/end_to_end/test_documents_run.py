@@ -18,7 +18,6 @@ from pathlib import Path
 
 import click
 import pytest
-import typer
 from console_blocks import ROOT, blocks_of, chiplog_calls, missing_line, pages
 
 from chiplog.cli.app import BELOW, GROUPS, app_for
@@ -39,7 +38,7 @@ BIN = Path(sys.executable).parent
 def understood(words: list[str]) -> None:
     """Raises click.UsageError where a command has no such option, or takes no such argument."""
     below = tuple(words[:2]) in BELOW or words[0] in GROUPS
-    command: click.Command = typer.main.get_command(app_for(words))
+    command: click.Command = app_for(words)
     for name in words[: 2 if below else 1]:
         command = command.commands[name]  # type: ignore[attr-defined]
     arguments = words[2 if below else 1 :]

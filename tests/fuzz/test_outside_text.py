@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import typer
 
 from chiplog.cli import main
 from chiplog.cli.app import BELOW, COMMANDS, GROUPS, app_for
@@ -77,7 +76,7 @@ def commands() -> list[tuple[tuple[str, ...], Any]]:
     """The words of each command, and the command."""
     found = []
     for words in [*((name,) for name in (*COMMANDS, *GROUPS)), *BELOW]:
-        command = typer.main.get_command(app_for(list(words)))
+        command = app_for(list(words))
         for word in words:
             command = getattr(command, "commands", {}).get(word, command)
         below = getattr(command, "commands", {})

@@ -6,14 +6,16 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import typer.main
 from command import SIM
 
 from chiplog.cli import main
-from chiplog.cli.app import BELOW, app_for
+from chiplog.cli.app import BELOW, COMMANDS, GROUPS, app_for
 
 Option = tuple[str, str]
 """A command, such as "survey verdict", and an option, such as "--json"."""
+
+
+ALONE = [(name,) for name in (*COMMANDS, *GROUPS)]
 
 
 def options() -> Iterator[tuple[str, Any]]:
@@ -28,14 +30,13 @@ def arguments() -> Iterator[tuple[str, Any]]:
 
 def commands() -> list[tuple[str, ...]]:
     """The words of each command that is in a group or alone; without those below commands with arguments."""
-    named = (command for command, _ in _below(typer.main.get_command(app_for(())), ()))
+    named = (command for name in ALONE for command, _ in _below(app_for(name), ()))
     return [tuple(command.split()) for command in dict.fromkeys(named)]
 
 
 def _parameters(kind: str) -> Iterator[tuple[str, Any]]:
-    tops: list[tuple[str, ...]] = [(), *BELOW]
-    for words in tops:
-        for command, parameter in _below(typer.main.get_command(app_for(words)), ()):
+    for words in (*ALONE, *BELOW):
+        for command, parameter in _below(app_for(words), ()):
             if parameter.param_type_name == kind:
                 yield command, parameter
 

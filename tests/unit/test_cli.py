@@ -12,7 +12,7 @@ from all_commands import arguments
 
 import chiplog
 from chiplog.cli import main
-from chiplog.cli.app import COMMANDS
+from chiplog.cli.app import BELOW, COMMANDS, app_for
 from chiplog.cli.measure import PointOptions
 from chiplog.errors import UsageError
 from chiplog.plan.plan import DEFAULT_VISITS
@@ -38,6 +38,22 @@ def test_every_argument_of_a_command_is_explained(capsys: pytest.CaptureFixture[
     assert {(command, option.name) for command, option in arguments()} == explained
     assert main(["fit", "--help"]) == 0
     assert "RUN  A run file (.jsonl).  [required]" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("words", [*((name,) for name in COMMANDS), *BELOW])
+def test_the_list_of_commands_says_what_the_command_says(words: tuple[str, ...]) -> None:
+    command = app_for(words)
+    for word in words:
+        command = command.commands[word]
+    summary = COMMANDS[words[0]][1] if len(words) == 1 else BELOW[words][1]
+    assert command.help.partition("\n")[0] == summary
+
+
+def test_a_command_after_two_dashes_runs_as_one_alone(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["list", "models"]) == 0
+    alone = capsys.readouterr().out
+    assert main(["--", "list", "models"]) == 0
+    assert capsys.readouterr().out == alone
 
 
 def test_help_is_a_command_too(capsys: pytest.CaptureFixture[str]) -> None:

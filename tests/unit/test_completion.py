@@ -28,6 +28,11 @@ def answer(cwd: Path | None = None, **variables: str) -> subprocess.CompletedPro
     )
 
 
+def offered(done: subprocess.CompletedProcess[str]) -> list[str]:
+    """What bash and fish are told: lines of a kind, a comma and a word."""
+    return [line.partition(",")[2] for line in done.stdout.splitlines() if line]
+
+
 @pytest.mark.parametrize(
     ("line", "place", "expected"),
     [
@@ -53,13 +58,13 @@ def test_bash_is_told_how_a_line_goes_on(
     tmp_path: Path, line: str, place: str, expected: list[str]
 ) -> None:
     done = answer(
-        _CHIPLOG_COMPLETE="complete_bash", COMP_WORDS=line, COMP_CWORD=place, cwd=tmp_path
+        _CHIPLOG_COMPLETE="bash_complete", COMP_WORDS=line, COMP_CWORD=place, cwd=tmp_path
     )
-    assert done.stdout.split() == expected, done.stderr
+    assert offered(done) == expected, done.stderr
 
 
 def test_the_script_for_bash_asks_in_the_way_that_is_answered() -> None:
-    script = answer(_CHIPLOG_COMPLETE="source_bash").stdout
+    script = answer(_CHIPLOG_COMPLETE="bash_source").stdout
     asking = (
         f"PATH={CHIPLOG.parent}:$PATH\n{script}\n"
         "COMP_WORDS=(chiplog surv); COMP_CWORD=1; _chiplog_completion chiplog; echo ${COMPREPLY[@]}"
@@ -82,14 +87,14 @@ def test_files_are_offered_by_kind(tmp_path: Path) -> None:
     for name in ("run.jsonl", "model.json", "notes.txt", "ring.goal"):
         (tmp_path / name).touch()
     (tmp_path / "folder").mkdir()
-    asked = {"_CHIPLOG_COMPLETE": "complete_bash", "COMP_CWORD": "2"}
-    offered = {
-        command: answer(COMP_WORDS=f"chiplog {command} ", cwd=tmp_path, **asked).stdout.split()
+    asked = {"_CHIPLOG_COMPLETE": "bash_complete", "COMP_CWORD": "2"}
+    words = {
+        command: offered(answer(COMP_WORDS=f"chiplog {command} ", cwd=tmp_path, **asked))
         for command in ("fit", "predict", "simulate")
     }
-    assert offered["fit"] == ["folder/", "run.jsonl"]
-    assert offered["predict"] == ["folder/", "model.json"]
-    assert offered["simulate"] == ["folder/", "ring.goal"]
+    assert words["fit"] == ["folder/", "run.jsonl"]
+    assert words["predict"] == ["folder/", "model.json"]
+    assert words["simulate"] == ["folder/", "ring.goal"]
 
 
 @pytest.mark.parametrize("shell", ["zsh", "fish"])
@@ -98,20 +103,33 @@ def test_the_script_of_a_shell_is_understood_by_it(shell: str, tmp_path: Path) -
     if program is None:  # users of chiplog may have other shells, so CI may skip this, too
         pytest.skip(f"{shell} is missing (apt-get install {shell})")
     script = tmp_path / f"chiplog.{shell}"
-    script.write_text(answer(_CHIPLOG_COMPLETE=f"source_{shell}").stdout)
-    assert "complete_" + shell in script.read_text()
+    script.write_text(answer(_CHIPLOG_COMPLETE=f"{shell}_source").stdout)
+    assert f"{shell}_complete" in script.read_text()
     subprocess.run([program, "-n", script], check=True, timeout=60)
+
+
+@pytest.mark.parametrize(("shell", "place"), [("zsh", "4"), ("fish", "max-rate-m")])
+def test_other_shells_are_told_how_a_line_goes_on(shell: str, place: str) -> None:
     line = "chiplog fit run.jsonl --model max-rate-m"
-    asked = {"_CHIPLOG_COMPLETE": f"complete_{shell}", "_TYPER_COMPLETE_ARGS": line}
-    done = answer(**asked, _TYPER_COMPLETE_FISH_ACTION="get-args")
+    done = answer(_CHIPLOG_COMPLETE=f"{shell}_complete", COMP_WORDS=line, COMP_CWORD=place)
     assert "max-rate-modified" in done.stdout, done.stderr
+
+
+def test_fish_takes_a_list_whole() -> None:
+    assert 'string split --max 1 ","' in answer(_CHIPLOG_COMPLETE="fish_source").stdout
+
+
+def test_a_shell_that_asks_otherwise_is_told_how_to_ask() -> None:
+    done = answer(_CHIPLOG_COMPLETE="source_bash")
+    assert done.returncode == 2
+    assert "it accepts bash_source, zsh_source, fish_source" in done.stderr
 
 
 def test_commands_below_are_offered_beside_files(tmp_path: Path) -> None:
     (tmp_path / "model.json").touch()
     (tmp_path / "models").mkdir()
-    asked = {"_CHIPLOG_COMPLETE": "complete_bash", "COMP_CWORD": "2"}
+    asked = {"_CHIPLOG_COMPLETE": "bash_complete", "COMP_CWORD": "2"}
     everything = answer(COMP_WORDS="chiplog tune ", cwd=tmp_path, **asked)
-    assert everything.stdout.split() == ["lint", "model.json", "models/"], everything.stderr
+    assert offered(everything) == ["lint", "model.json", "models/"], everything.stderr
     begun = answer(COMP_WORDS=f"chiplog tune {tmp_path}/model.", **asked)
-    assert begun.stdout.split() == [f"{tmp_path}/model.json"], begun.stderr
+    assert offered(begun) == [f"{tmp_path}/model.json"], begun.stderr

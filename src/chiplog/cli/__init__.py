@@ -87,42 +87,28 @@ def _os_sentence(error: OSError) -> str:
     return f"{place}{': ' if place else ''}{error.strerror or error}."
 
 
-def _once(sentence: str) -> str:
-    """Without a second "did you mean", which click adds to typer's."""
-    first, mark, _ = sentence.partition(" (Did you mean")
-    return first if mark and "Did you mean" in first else sentence
-
-
 def _run(words: Sequence[str]) -> int:
-    import typer
-
-    from chiplog.cli.app import app_for, with_numbers
-    from chiplog.cli.options import check_numbers
-
     if COMPLETION in os.environ:
         from chiplog.cli.completion import answer_shell
 
         return answer_shell()
-    wrong_usage: type[Any] = typer.BadParameter.__bases__[
-        0
-    ]  # click's, which typer may carry itself
+    from click.exceptions import Exit
+    from click.exceptions import UsageError as WrongUsage
+
+    from chiplog.cli.app import app_for, with_numbers
+
     try:
-        command = typer.main.get_command(app_for(words))
-        check_numbers(command)
-        code = command(with_numbers(words), standalone_mode=False)
-    except typer.Exit as finished:
-        code = finished.exit_code
-    except typer.Abort as aborted:
-        raise KeyboardInterrupt from aborted
-    except wrong_usage as error:
+        with app_for(words).make_context("chiplog", with_numbers(words)) as context:
+            context.command.invoke(context)
+    except Exit as finished:
+        return finished.exit_code
+    except WrongUsage as error:
         from chiplog.cli.missing_choice import missing_choice_sentence
 
         is_missing = type(error).__name__ == "MissingParameter"
         sentence = missing_choice_sentence(error) if is_missing else None
-        return _fail(sentence or _once(error.format_message()), 2)
-    if code == INTERRUPTED:  # typer's name for KeyboardInterrupt
-        raise KeyboardInterrupt
-    return code if isinstance(code, int) else 0
+        return _fail(sentence or error.format_message(), 2)
+    return 0
 
 
 def _fail(sentence: str, exit_code: int) -> int:

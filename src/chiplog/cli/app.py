@@ -2,51 +2,61 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from importlib import import_module
-from typing import Annotated
 
-import typer
+import click
 
 from chiplog import __version__
-from chiplog.cli.options import names_help, with_single_options
+from chiplog.cli.options import names_help
+from chiplog.cli.parameters import Group, command_of, group_of
 
-COMMANDS = {
-    "run": "run",
-    "measure": "measure",
-    "survey": "survey",
-    "history": "history",
-    "import": "import_file",
-    "fit": "fit",
-    "changes": "changes",
-    "compare": "compare",
-    "predict": "predict",
-    "schedule": "schedule",
-    "simulate": "simulate",
-    "trace": "trace",
-    "app": "application",
-    "tune": "tune",
-    "check-tuning": "check_tuning",
-    "bench": "bench",
-    "export": "export",
-    "report": "report",
-    "share": "share",
-    "list": "list_names",
-    "doctor": "doctor",
+Listed = tuple[str, str]
+"""A function of that name in a module of that name, and the first line of its docstring."""
+COMMANDS: Mapping[str, Listed] = {
+    "run": ("run", "Measure this machine, fit all models and write a report."),
+    "measure": ("measure", "Measure TARGET and write every raw sample to a run file."),
+    "survey": ("survey", "Measure every two nodes of a machine, and say who is slow."),
+    "history": ("history", "Say what changed on a machine since when, and by how much."),
+    "import": ("import_file", "Import another tool's measurements as a run file."),
+    "fit": ("fit", "Fit models to a run."),
+    "changes": ("changes", "Find the protocol changes of a run."),
+    "compare": ("compare", "Compare two runs, or models on points not fitted to."),
+    "predict": ("predict", "Say how long a collective operation takes."),
+    "schedule": ("schedule", "Write a collective operation's schedule as GOAL text."),
+    "simulate": ("simulate", "Say when each rank of a schedule is done, under LogGOPS."),
+    "trace": ("trace", "Trace an MPI program: who calls what, when, and with whom."),
+    "app": ("application", "Say what an application's communication costs."),
+    "tune": ("tune", "Write a tuning file from a model, or from measurements."),
+    "check-tuning": ("check_tuning", "Prove that a tuning file is in force with the MPI here."),
+    "bench": ("bench", "Time an MPI collective operation, in three ways."),
+    "export": ("export", "Write a run or a model in another program's format."),
+    "report": ("report", "Write a report on runs and models, or on a survey."),
+    "share": ("share", "Write a machine as one small file that others may see."),
+    "list": ("list_names", "List the models, transports and so on that there are."),
+    "doctor": ("doctor", "Say what is usable here, and what makes numbers noisy."),
 }
-"""Commands, and the functions of that name in modules of that name.
+"""Commands.
 
-A module's function `epilog` gives the end of the command's help, such as the names that an option accepts.
+Summaries stand here, too, so that the list of commands needs none of their modules. A module's function `epilog`
+gives the end of the command's help, such as the names that an option accepts.
 """
-GROUPS = {"probe": "probe_app", "library": "library_app"}
-"""Modules with commands of their own, and their Typer."""
-BELOW = {
-    ("tune", "lint"): "tune_lint",
-    ("history", "add"): "history_add",
-    ("survey", "verdict"): "survey_verdict",
+GROUPS = {
+    "probe": ("probe", "Build the probe with a site's own MPI, or list probes."),
+    "library": ("library", "Build the barrier library for a site's own MPI."),
 }
-"""Commands below a command that takes arguments itself, and the functions of that name in modules of that name.
+"""Groups: the modules whose COMMANDS they are, and what they are for."""
+BELOW: Mapping[tuple[str, ...], Listed] = {
+    ("tune", "lint"): ("tune_lint", "Say whether each rule of a tuning file is legal and taken."),
+    ("history", "add"): ("history_add", "Add a finished survey to a history."),
+    ("survey", "verdict"): (
+        "survey_verdict",
+        "Say which nodes of a survey are slow, for operators.",
+    ),
+}
+"""Commands below a command that takes arguments itself.
 
 A file of the second name is written with its folder: `chiplog tune ./lint`, `chiplog history ./add`.
 """
@@ -62,7 +72,8 @@ class BelowCommand:
 
 OPTIONAL_NUMBERS = {("survey", "--sparse"): "10"}
 """Options of commands whose number may be left out, and what it is then."""
-HELP = ("-h", "--help")
+HELP = "Measure how a machine really communicates, fit the LogP family of models, show how far each is off."
+HELP_OPTIONS = ("-h", "--help")
 MORE_HELP = (
     "All of one command: chiplog help COMMAND, or chiplog COMMAND --help. "
     "Defaults of options: chiplog.toml, which --print-config shows."
@@ -84,87 +95,102 @@ def with_numbers(words: Sequence[str]) -> list[str]:
     return completed
 
 
-def app_for(words: Sequence[str]) -> typer.Typer:
-    """The command that the first of the `words` names, else all of them.
+def app_for(words: Sequence[str]) -> Group:
+    """The command that the first of the `words` names; without one, what lists all of them.
 
     To import and describe all takes longer than a short measurement.
     """
-    app = typer.Typer(
-        name="chiplog",
-        help=chiplog.__doc__,
+    app = Group(
+        "chiplog",
+        params=list(_options()),
+        help=HELP,
         no_args_is_help=True,
-        rich_markup_mode=None,
-        pretty_exceptions_enable=False,
-        add_completion=False,
-        context_settings={"help_option_names": list(HELP)},
-        epilog=f"{_below_text()}\n\n{MORE_HELP}" if words[:1] and words[0] in HELP else None,
+        context_settings={"help_option_names": list(HELP_OPTIONS)},
+        epilog=f"{_below_text()}\n\n{MORE_HELP}"
+        if words[:1] and words[0] in HELP_OPTIONS
+        else None,
     )
-    app.callback()(chiplog)
-    below = BELOW.get((words[0], words[1])) if len(words) > 1 else None
-    if below is not None:
-        group = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
-        group.callback()(_group)
-        function = getattr(import_module(f"chiplog.cli.{below}"), below)
-        group.command(words[1])(with_single_options(function))
-        app.add_typer(group, name=words[0])
-        return app
-    helps = any(word in HELP for word in words[1:])
-    named = [word for word in words[:1] if word in COMMANDS or word in GROUPS]
-    for name in named or (*COMMANDS, *GROUPS):
-        if name in GROUPS:
-            app.add_typer(getattr(import_module(f"chiplog.cli.{name}"), GROUPS[name]), name=name)
-        else:
-            module = import_module(f"chiplog.cli.{COMMANDS[name]}")
-            epilog = getattr(module, "epilog", None) if helps else None
-            texts = [epilog() if epilog else "", _below_text(name) if helps else ""]
-            command = with_single_options(getattr(module, COMMANDS[name]))
-            app.command(name, epilog="\n\n".join(filter(None, texts)) or None)(command)
+    for name, command in _commands(words):
+        app.add_command(command, name)
     return app
+
+
+def _commands(words: Sequence[str]) -> Iterator[tuple[str, click.Command]]:
+    first, *others = words or ("",)
+    if below := BELOW.get(tuple(words[:2])):
+        functions = {words[1]: _function(below[0])}
+        yield first, group_of(first, "Commands below a command.", functions)
+    elif first in COMMANDS or first in GROUPS:
+        yield first, _command(first, helps=any(word in HELP_OPTIONS for word in others))
+    elif first.startswith("-") and first not in HELP_OPTIONS:  # a command may follow
+        for name in (*COMMANDS, *GROUPS):
+            yield name, _command(name, helps=False)
+    else:
+        for name, (_, summary) in (*COMMANDS.items(), *GROUPS.items()):
+            yield name, click.Command(name, help=summary)
+
+
+def _command(name: str, *, helps: bool) -> click.Command:
+    """One of COMMANDS or GROUPS; with the end of its help if that is asked for."""
+    if name in GROUPS:
+        module, summary = GROUPS[name]
+        return group_of(name, summary, import_module(f"chiplog.cli.{module}").COMMANDS)
+    function = _function(COMMANDS[name][0])
+    epilog = getattr(import_module(function.__module__), "epilog", None) if helps else None
+    texts = [epilog() if epilog else "", _below_text(name) if helps else ""]
+    return command_of(name, function, "\n\n".join(filter(None, texts)) or None)
+
+
+def _function(name: str) -> Callable[..., None]:
+    function: Callable[..., None] = getattr(import_module(f"chiplog.cli.{name}"), name)
+    return function
 
 
 def _below_text(*above: str) -> str:
     """The end of a help: the commands below the commands that begin so, with what they do; empty without any."""
-    known = []
-    for words, function in BELOW.items():
-        if words[: len(above)] == above:
-            summary = getattr(import_module(f"chiplog.cli.{function}"), function).__doc__
-            known.append(BelowCommand(" ".join(words), summary.partition("\n")[0]))
+    known = [
+        BelowCommand(" ".join(words), summary)
+        for words, (_, summary) in BELOW.items()
+        if words[: len(above)] == above
+    ]
     return (
         names_help("Commands below it" if above else "Commands below these", known) if known else ""
     )
 
 
-def _group() -> None:
-    """Commands below a command."""
-
-
-def _show_version(asked: bool) -> None:
-    if asked:
-        print(f"chiplog {__version__}")
-        raise typer.Exit
-
-
-def _print_configuration(asked: bool) -> None:
-    if asked:
-        from chiplog.cli.configured import configuration_lines
-
-        print("\n".join(configuration_lines()).rstrip())
-        raise typer.Exit
-
-
-def chiplog(
-    version: Annotated[
-        bool,
-        typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version."),
-    ] = False,
-    print_config: Annotated[
-        bool,
-        typer.Option(
+def _options() -> Iterator[click.Option]:
+    """The options of chiplog itself: each prints something and ends."""
+    for name, function, summary in (
+        ("--version", _version, "Show the version."),
+        (
             "--print-config",
-            callback=_print_configuration,
-            is_eager=True,
-            help="Show the defaults in force, with the file that each comes from.",
+            _configuration,
+            "Show the defaults in force, with the file that each comes from.",
         ),
-    ] = False,
+    ):
+        yield click.Option(
+            [name],
+            is_flag=True,
+            is_eager=True,
+            expose_value=False,
+            callback=partial(_print_and_end, function),
+            help=summary,
+        )
+
+
+def _print_and_end(
+    text: Callable[[], str], context: click.Context, _: click.Parameter, asked: bool
 ) -> None:
-    """Measure how a machine really communicates, fit the LogP family of models, show how far each is off."""
+    if asked and not context.resilient_parsing:
+        print(text())
+        context.exit()
+
+
+def _version() -> str:
+    return f"chiplog {__version__}"
+
+
+def _configuration() -> str:
+    from chiplog.cli.configured import configuration_lines
+
+    return "\n".join(configuration_lines()).rstrip()

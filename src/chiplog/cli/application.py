@@ -6,8 +6,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from chiplog.cli.model_parameters import (
     ParameterOptions,
     cautions,
@@ -17,6 +15,7 @@ from chiplog.cli.model_parameters import (
 )
 from chiplog.cli.options import AnywayOption, JsonOption, TargetOption, option
 from chiplog.cli.output import note, say, write_json
+from chiplog.cli.parameters import Argument, Option
 from chiplog.errors import UsageError
 
 if TYPE_CHECKING:
@@ -91,15 +90,13 @@ class ReplayOptions:
 def application(
     trace: Annotated[
         Path,
-        typer.Argument(metavar="TRACE", help="A trace of an MPI program: a folder or a file."),
+        Argument(metavar="TRACE", help="A trace of an MPI program: a folder or a file."),
     ],
     *,
     reading: TraceReading,
     model: ReplayOptions,
     json_file: JsonOption = None,
-    details: Annotated[
-        bool, typer.Option("--details", help="Print all calls, ranks and pairs.")
-    ] = False,
+    details: Annotated[bool, Option("--details", help="Print all calls, ranks and pairs.")] = False,
 ) -> None:
     """Say what an application's communication costs.
 

@@ -6,8 +6,6 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from chiplog.cli.options import (
     COMMAND,
     RANKS,
@@ -18,6 +16,7 @@ from chiplog.cli.options import (
     option,
 )
 from chiplog.cli.output import note, write_json
+from chiplog.cli.parameters import Argument, Option
 from chiplog.output_file import is_standard_output
 
 
@@ -62,7 +61,7 @@ class AmountOptions:
 def bench(
     operation: Annotated[
         str,
-        typer.Argument(
+        Argument(
             help="barrier, bcast, reduce, allreduce, gather, scatter, allgather, alltoall, reduce_scatter"
         ),
     ],
@@ -71,7 +70,7 @@ def bench(
     amount: AmountOptions,
     out: Annotated[
         Path | None,
-        typer.Option("-o", "--output", metavar="FILE", help="All raw samples (.jsonl)."),
+        Option("-o", "--output", metavar="FILE", help="All raw samples (.jsonl)."),
     ] = None,
     json_file: JsonOption = None,
 ) -> None:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from chiplog.cli.options import JsonOption, RunArgument, TargetOption
 from chiplog.cli.output import say, write_json
+from chiplog.cli.parameters import Option
 
 if TYPE_CHECKING:
     from chiplog.dataset.series import Dataset
@@ -19,7 +18,7 @@ def changes(
     target: TargetOption = None,
     json_file: JsonOption = None,
     details: Annotated[
-        bool, typer.Option("--details", help="Show the changes of every series, too.")
+        bool, Option("--details", help="Show the changes of every series, too.")
     ] = False,
 ) -> None:
     """Find the protocol changes of a run.

@@ -5,24 +5,25 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
+import click
 
 from chiplog.cli.options import COMMAND, FoundMpiOption, JsonOption, ProgramOption, names_help
 from chiplog.cli.output import say, wrapped, write_json
+from chiplog.cli.parameters import Argument, Option
 
 NOT_IN_FORCE = 3
 
 
 def check_tuning(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="From `chiplog tune`, or your own.")],
+    file: Annotated[Path, Argument(metavar="FILE", help="From `chiplog tune`, or your own.")],
     target: ProgramOption,
     launcher: Annotated[
         str | None,
-        typer.Option(metavar=COMMAND, help='Starts 3 ranks or more, e.g. "mpirun -n 4".'),
+        Option(metavar=COMMAND, help='Starts 3 ranks or more, e.g. "mpirun -n 4".'),
     ] = None,
     mpi: FoundMpiOption = None,
     library: Annotated[
-        str | None, typer.Option(metavar="PATH", help="libchiplog_coll.so, for chiplog.")
+        str | None, Option(metavar="PATH", help="libchiplog_coll.so, for chiplog.")
     ] = None,
     json_file: JsonOption = None,
 ) -> None:
@@ -39,7 +40,7 @@ def check_tuning(
         answer = "in force" if verdict.in_force else "NOT in force"
         say(wrapped(f"{file} is {answer} with {verdict.mpi}: {verdict.reason}."))
     if not verdict.in_force:
-        raise typer.Exit(NOT_IN_FORCE)
+        raise click.exceptions.Exit(NOT_IN_FORCE)
 
 
 def epilog() -> str:

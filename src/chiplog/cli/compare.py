@@ -6,10 +6,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from chiplog.cli.options import JsonOption, RunArgument, TargetOption, names, option
 from chiplog.cli.output import note, write_json
+from chiplog.cli.parameters import Argument, Option
 from chiplog.errors import UsageError
 
 if TYPE_CHECKING:
@@ -26,7 +25,7 @@ class ComparedRuns:
     run: RunArgument
     other: Annotated[
         Path | None,
-        typer.Argument(metavar="[RUN_B]", help="A second run, compared with the first."),
+        Argument(metavar="[RUN_B]", help="A second run, compared with the first."),
     ] = None
 
 
@@ -63,13 +62,11 @@ def compare(
     judging: JudgingOptions,
     fail_on: Annotated[
         str | None,
-        typer.Option(
-            help="End with 3 where RUN_B is e.g. slower:5%, with 4 where that can't be told."
-        ),
+        Option(help="End with 3 where RUN_B is e.g. slower:5%, with 4 where that can't be told."),
     ] = None,
     target: TargetOption = None,
     details: Annotated[
-        bool, typer.Option("--details", help="Of two runs, show the rows that don't differ, too.")
+        bool, Option("--details", help="Of two runs, show the rows that don't differ, too.")
     ] = False,
     json_file: JsonOption = None,
 ) -> None:

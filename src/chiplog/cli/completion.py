@@ -10,10 +10,14 @@ from typing import Any
 
 from chiplog.cli.app import BELOW, app_for
 from chiplog.cli.missing_choice import CHOICES
+from chiplog.errors import UsageError
 
 ASKED = "_CHIPLOG_COMPLETE"
-"""What a shell sets that asks how a line goes on, and the variables in which it gives the line."""
-LINES = ("_TYPER_COMPLETE_ARGS", "COMP_WORDS")
+"""What a shell sets that asks how a line goes on."""
+ANSWERED = tuple(
+    f"{shell}_{asked}" for asked in ("source", "complete") for shell in ("bash", "zsh", "fish")
+)
+"""What it may ask: for its script, or how the line of COMP_WORDS goes on."""
 SUFFIXES = {
     "RUN": (".jsonl",),
     "[RUN_B]": (".jsonl",),
@@ -29,14 +33,27 @@ SUFFIXES = {
 
 def answer_shell() -> int:
     """Prints a shell's script, or how the line goes on that it gives."""
-    import typer
-    from typer.completion import completion_init  # type: ignore[attr-defined]
+    from click.shell_completion import shell_complete
 
-    completion_init()  # typer itself does so only where it installs the scripts
-    line = next(filter(None, map(os.environ.get, LINES)), "")
-    command: Any = typer.main.get_command(app_for(line.split()[1:]))
+    asked = os.environ[ASKED]
+    if asked not in ANSWERED:
+        raise UsageError(f"{ASKED}: is '{asked[:40]}'; it accepts {', '.join(ANSWERED)}.")
+    _keep_commas_for_fish()
+    command = app_for(os.environ.get("COMP_WORDS", "").split()[1:])
     _offer_values(command)
-    return int(command([], prog_name="chiplog", standalone_mode=False) or 0)
+    return shell_complete(command, {}, "chiplog", ASKED, asked)
+
+
+def _keep_commas_for_fish() -> None:
+    """Lets fish's script take a value whole: click's takes what is before a comma."""
+    from click.shell_completion import FishComplete, add_completion_class
+
+    class FishWithCommas(FishComplete):
+        source_template = FishComplete.source_template.replace(
+            'string split ","', 'string split --max 1 ","'
+        )
+
+    add_completion_class(FishWithCommas)
 
 
 def _offer_values(command: Any) -> None:
@@ -62,9 +79,11 @@ def _complete(parameter: Any, values: Values | None, context: Any, incomplete: s
         below = (words[1] for words in BELOW if words[0] == context.command.name)
         names = [*(name for name in below if name.startswith(incomplete)), *names]
     metavar = parameter.metavar or ""
+    folders = []
     if metavar in SUFFIXES and (is_argument or metavar not in OUTPUTS.get(parameter.name, ())):
         names += _files(incomplete, SUFFIXES[metavar])
-    return [CompletionItem(name) for name in names]
+        folders = [CompletionItem(incomplete, type="dir")] if _is_zsh() else []
+    return [*(CompletionItem(name) for name in names), *folders]
 
 
 OUTPUTS = {"out": tuple(SUFFIXES), "folder": ("FOLDER",)}
@@ -72,21 +91,22 @@ OUTPUTS = {"out": tuple(SUFFIXES), "folder": ("FOLDER",)}
 
 
 def _files(incomplete: str, suffixes: tuple[str, ...]) -> list[str]:
-    """Folders, and the files that end so. zsh goes through folders by itself, where nothing else is offered."""
+    """The files that end so, and folders, which zsh adds by itself."""
     folder, slash, begin = incomplete.rpartition("/")
-    is_zsh = os.environ.get(ASKED, "").endswith("zsh")
-    if is_zsh and slash:
-        return []
     try:
         return sorted(
             f"{folder}{slash}{path.name}{'/' * path.is_dir()}"
             for path in Path(folder + slash or ".").iterdir()
             if path.name.startswith(begin)
             and (begin or not path.name.startswith("."))
-            and (not is_zsh if path.is_dir() else path.name.endswith(suffixes))
+            and (not _is_zsh() if path.is_dir() else path.name.endswith(suffixes))
         )
     except OSError:
         return []
+
+
+def _is_zsh() -> bool:
+    return os.environ.get(ASKED, "").startswith("zsh")
 
 
 WORDS = "words"

@@ -53,14 +53,12 @@ def _words(settings: Mapping[str, Setting]) -> list[str]:
 
 def configuration_lines() -> Iterator[str]:
     """What is in force as a file that says the same, with where each value comes from."""
-    from typer.main import get_command
-
     from chiplog.cli.app import app_for
 
-    commands: Any = get_command(app_for(())).commands  # type: ignore[attr-defined]
     for command, keys in KEYS.items():
         settings = settings_of(command)
-        defaults = {option.name: option.default for option in commands[command].params}
+        parameters = app_for((command,)).commands[command].params
+        defaults = {parameter.name: parameter.default for parameter in parameters}
         yield f"[{command}]"
         for key in sorted(keys):
             value, source = defaults[parameter_name(command, key)], "default"

@@ -5,21 +5,20 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from chiplog.cli.options import SIZES, AnywayOption, TargetOption, names_help
 from chiplog.cli.output import note
+from chiplog.cli.parameters import Argument, Option
 
 
 def export(
-    source: Annotated[Path, typer.Argument(metavar="RUN-OR-MODEL", help="A run or a model file.")],
-    to: Annotated[str, typer.Option(metavar="FORMAT", help="See below.")],
-    out: Annotated[Path, typer.Option("-o", "--output", metavar="FILE", help="The file to write.")],
+    source: Annotated[Path, Argument(metavar="RUN-OR-MODEL", help="A run or a model file.")],
+    to: Annotated[str, Option(metavar="FORMAT", help="See below.")],
+    out: Annotated[Path, Option("-o", "--output", metavar="FILE", help="The file to write.")],
     target: TargetOption = None,
     anyway: AnywayOption = False,
     sizes: Annotated[
         str | None,
-        typer.Option(
+        Option(
             metavar=SIZES,
             help="Which sizes to hold, of a model file; all by default.",
         ),

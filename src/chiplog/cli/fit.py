@@ -6,10 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from chiplog.cli.options import JsonOption, RunArgument, TargetOption, names, option
 from chiplog.cli.output import note, say, write_json
+from chiplog.cli.parameters import Option
 from chiplog.errors import UsageError
 from chiplog.output_file import is_standard_output
 
@@ -38,11 +37,11 @@ def fit(
     fitting: FittingOptions,
     out: Annotated[
         Path | None,
-        typer.Option("-o", "--output", metavar="MODEL.json", help="Write a model file."),
+        Option("-o", "--output", metavar="MODEL.json", help="Write a model file."),
     ] = None,
     target: TargetOption = None,
     details: Annotated[
-        bool, typer.Option("--details", help="Print all that the report has of the fits.")
+        bool, Option("--details", help="Print all that the report has of the fits.")
     ] = False,
     json_file: JsonOption = None,
 ) -> None:

@@ -6,10 +6,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from chiplog.cli.options import JsonOption, TargetOption, option
 from chiplog.cli.output import say, tell_left_out, write_json
+from chiplog.cli.parameters import Argument, Option
 from chiplog.errors import CorruptFile
 
 
@@ -36,13 +35,13 @@ class QuestionOptions:
 def history(
     folder: Annotated[
         Path,
-        typer.Argument(metavar="FOLDER", help="What `chiplog history add` writes to."),
+        Argument(metavar="FOLDER", help="What `chiplog history add` writes to."),
     ],
     *,
     question: QuestionOptions,
     json_file: JsonOption = None,
     details: Annotated[
-        bool, typer.Option("--details", help="Print all nodes, not a screen of them.")
+        bool, Option("--details", help="Print all nodes, not a screen of them.")
     ] = False,
 ) -> None:
     """Say what changed on a machine since when, and by how much.

@@ -5,20 +5,19 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from chiplog.cli.options import SurveyArgument
 from chiplog.cli.output import note
+from chiplog.cli.parameters import Argument, Option
 
 
 def history_add(
     folder: Annotated[
-        Path, typer.Argument(metavar="FOLDER", help="The history; made if it is not there.")
+        Path, Argument(metavar="FOLDER", help="The history; made if it is not there.")
     ],
     run: SurveyArgument,
     time: Annotated[
         str | None,
-        typer.Option(metavar="TIME", help="When it was measured, if a clock was wrong."),
+        Option(metavar="TIME", help="When it was measured, if a clock was wrong."),
     ] = None,
 ) -> None:
     """Add a finished survey to a history.

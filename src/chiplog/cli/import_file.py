@@ -6,10 +6,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from chiplog.cli.options import RANKS, names_help, option
 from chiplog.cli.output import note
+from chiplog.cli.parameters import Argument, Option
 
 if TYPE_CHECKING:
     from chiplog.dataset.series import Dataset
@@ -31,10 +30,10 @@ class UnsaidOptions:
 
 
 def import_file(
-    kind: Annotated[str, typer.Argument(metavar="KIND", help="Whose file it is: see below.")],
-    file: Annotated[Path, typer.Argument(help="The file to import; gzip is unpacked.")],
+    kind: Annotated[str, Argument(metavar="KIND", help="Whose file it is: see below.")],
+    file: Annotated[Path, Argument(help="The file to import; gzip is unpacked.")],
     out: Annotated[
-        Path, typer.Option("-o", "--output", metavar="RUN.jsonl", help="The run file to write.")
+        Path, Option("-o", "--output", metavar="RUN.jsonl", help="The run file to write.")
     ],
     *,
     unsaid: UnsaidOptions,

@@ -6,10 +6,9 @@ import sys
 from collections.abc import Callable, Mapping
 from typing import Annotated
 
-import typer
-
 from chiplog.cli.options import JsonOption
 from chiplog.cli.output import say, wrapped, write_json
+from chiplog.cli.parameters import Argument
 from chiplog.errors import UsageError
 
 METHODS = {
@@ -131,7 +130,7 @@ JSON_MEMBERS: Mapping[str, Callable[[], dict[str, dict[str, list[str]]]]] = {
 
 
 def list_names(
-    what: Annotated[str, typer.Argument(metavar="NAMES", help=f"One of: {', '.join(TABLES)}.")],
+    what: Annotated[str, Argument(metavar="NAMES", help=f"One of: {', '.join(TABLES)}.")],
     json_file: JsonOption = None,
 ) -> None:
     """List the models, transports and so on that there are."""

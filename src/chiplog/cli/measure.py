@@ -9,8 +9,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from chiplog.cli.options import (
     COMMAND,
     RANKS,
@@ -23,6 +21,7 @@ from chiplog.cli.options import (
     option,
 )
 from chiplog.cli.output import note, say, write_json
+from chiplog.cli.parameters import Argument, Option
 from chiplog.counts import counted
 from chiplog.errors import UsageError
 
@@ -129,7 +128,7 @@ class RunOptions:
 def measure(
     target: Annotated[
         str,
-        typer.Argument(
+        Argument(
             metavar="TARGET",
             help="transport[:options], e.g. shm, tcp:bind=127.0.0.1, mpi (see: chiplog list transports).",
         ),
@@ -137,7 +136,7 @@ def measure(
     *,
     out: Annotated[
         Path | None,
-        typer.Option("-o", "--output", metavar="RUN.jsonl", help="The run file to write."),
+        Option("-o", "--output", metavar="RUN.jsonl", help="The run file to write."),
     ] = None,
     grid: GridOptions,
     start: RankOptions,

@@ -15,7 +15,7 @@ def missing_choice_sentence(error: Any) -> str | None:
     choices = CHOICES.get((command, name))
     if choices is None:
         return None
-    what = name if name.startswith("-") else parameter.make_metavar(context).strip("[]")
+    what = name if name.startswith("-") else parameter.metavar.strip("[]")
     known = ", ".join(choices(context.params))
     return f"{what}: is missing; it accepts {known}." if known else None
 

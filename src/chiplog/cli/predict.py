@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from chiplog.cli.options import (
     RANKS,
     BytesOption,
@@ -19,6 +17,7 @@ from chiplog.cli.options import (
     option,
 )
 from chiplog.cli.output import note, write_json
+from chiplog.cli.parameters import Argument
 
 if TYPE_CHECKING:
     from chiplog.collectives.algorithm import Task
@@ -65,9 +64,9 @@ MOST_RANKS = 2**31 - 1
 
 def predict(
     model_file: Annotated[
-        Path, typer.Argument(metavar="MODEL.json", help="A model file, from `chiplog fit -o`.")
+        Path, Argument(metavar="MODEL.json", help="A model file, from `chiplog fit -o`.")
     ],
-    operation: Annotated[str, typer.Argument(help="See: chiplog list operations.")],
+    operation: Annotated[str, Argument(help="See: chiplog list operations.")],
     *,
     task: TaskOptions,
     results: ModelResults,

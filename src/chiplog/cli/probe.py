@@ -4,28 +4,20 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
-
 from chiplog.cli.options import JsonOption
 from chiplog.cli.output import note, note_build, say, write_json
-
-probe_app = typer.Typer(
-    help="Build the probe with a site's own MPI, or list probes.",
-    no_args_is_help=True,
-    rich_markup_mode=None,
-)
+from chiplog.cli.parameters import Option
 
 
-@probe_app.command("build")
 def build(
     mpi: Annotated[
         str | None,
-        typer.Option(
+        Option(
             metavar="MPICXX",
             help="The MPI's C++ compiler, e.g. mpicxx; by default that of the MPI found first.",
         ),
     ] = None,
-    jobs: Annotated[int | None, typer.Option(help="Compilers at a time.")] = None,
+    jobs: Annotated[int | None, Option(help="Compilers at a time.")] = None,
 ) -> None:
     """Build the probe with an MPI; nothing to do where it is in the cache."""
     from chiplog.measurement.mpi_at_hand import find_mpi
@@ -36,7 +28,6 @@ def build(
     say(str(build_probe(str(chosen.mpicxx), jobs=jobs, progress=note_build).path))
 
 
-@probe_app.command("list")
 def list_built(json_file: JsonOption = None) -> None:
     """List the base probe, the built ones, and the MPIs to build with."""
     from chiplog.errors import RunFailed
@@ -66,3 +57,6 @@ def list_built(json_file: JsonOption = None) -> None:
         say(f"built  {probe.path}  {probe.mpi}")
     for mpi in mpis:
         say(f"mpi    {mpi.mpicxx}  {mpi}")
+
+
+COMMANDS = {"build": build, "list": list_built}

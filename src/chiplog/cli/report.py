@@ -7,30 +7,27 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from chiplog.cli.output import note, tell_left_out
+from chiplog.cli.parameters import Argument, Option
 from chiplog.errors import ChiplogError, CorruptFile, UsageError
 
 
 def report(
     files: Annotated[
         list[Path],
-        typer.Argument(metavar="FILE ...", help="Run files and model files, or one survey."),
+        Argument(metavar="FILE ...", help="Run files and model files, or one survey."),
     ],
     out: Annotated[
         Path,
-        typer.Option("-o", "--output", metavar="REPORT.html|REPORT.md", help="The file to write."),
+        Option("-o", "--output", metavar="REPORT.html|REPORT.md", help="The file to write."),
     ],
     history: Annotated[
         Path | None,
-        typer.Option(metavar="FOLDER", help="With a survey: the history to draw beside it."),
+        Option(metavar="FOLDER", help="With a survey: the history to draw beside it."),
     ] = None,
     topology: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE", help="With a survey: Slurm's topology.conf, to hold it against."
-        ),
+        Option(metavar="FILE", help="With a survey: Slurm's topology.conf, to hold it against."),
     ] = None,
 ) -> None:
     """Write a report on runs and models, or on a survey."""

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+import click
 
 from chiplog.cli.configured import command_words
 from chiplog.cli.options import (
@@ -19,6 +19,7 @@ from chiplog.cli.options import (
     option,
 )
 from chiplog.cli.output import note, say
+from chiplog.cli.parameters import Argument, Option
 from chiplog.jobs import defaults
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ class MeasuringOptions:
 def run(
     targets: Annotated[
         list[str] | None,
-        typer.Argument(
+        Argument(
             metavar="[TARGET ...]",
             help="transport[:options], e.g. shm, tcp:bind=127.0.0.1, mpi (see: chiplog list transports); "
             "by default shm, tcp, and mpi if one is found.",
@@ -59,11 +60,11 @@ def run(
     *,
     out: Annotated[
         Path,
-        typer.Option("-o", "--output", metavar="DIR", help="Where runs, models and report go."),
+        Option("-o", "--output", metavar="DIR", help="Where runs, models and report go."),
     ] = Path("report"),
     how: MeasuringOptions,
     details: Annotated[
-        bool, typer.Option("--details", help="Print the whole report, not one screen of it.")
+        bool, Option("--details", help="Print the whole report, not one screen of it.")
     ] = False,
 ) -> None:
     """Measure this machine, fit all models and write a report."""
@@ -79,7 +80,7 @@ def run(
     if result.failures:
         for failure in result.failures:
             note(f"no result for {failure}")
-        raise typer.Exit(1)
+        raise click.exceptions.Exit(1)
 
 
 def _show(result: RunResult, *, details: bool) -> None:

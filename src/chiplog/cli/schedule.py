@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from chiplog.cli.options import RANKS, BytesOption, DimensionsOption, SegmentOption, option, time
 from chiplog.cli.output import note
+from chiplog.cli.parameters import Argument, Option
 from chiplog.counts import counted
 
 if TYPE_CHECKING:
@@ -44,12 +43,12 @@ class CostOptions:
 
 
 def schedule(
-    operation: Annotated[str, typer.Argument(help="See: chiplog list operations.")],
-    algorithm: Annotated[str, typer.Option(help="See: chiplog list operations.")],
-    ranks: Annotated[int, typer.Option(metavar=RANKS, help="Number of ranks.")],
+    operation: Annotated[str, Argument(help="See: chiplog list operations.")],
+    algorithm: Annotated[str, Option(help="See: chiplog list operations.")],
+    ranks: Annotated[int, Option(metavar=RANKS, help="Number of ranks.")],
     out: Annotated[
         str,
-        typer.Option(
+        Option(
             "-o", "--output", metavar="FILE.goal", help="The file to write; - is standard output."
         ),
     ],

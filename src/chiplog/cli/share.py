@@ -5,23 +5,22 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from chiplog.cli.options import TargetOption
 from chiplog.cli.output import note
+from chiplog.cli.parameters import Argument, Option
 from chiplog.output_file import is_standard_output, write_text
 
 
 def share(
     model_file: Annotated[
-        Path, typer.Argument(metavar="MODEL.json", help="A model file, from `chiplog fit -o`.")
+        Path, Argument(metavar="MODEL.json", help="A model file, from `chiplog fit -o`.")
     ],
     name: Annotated[
-        str, typer.Option(metavar="NAME", help='What others see, e.g. "2 nodes, 100G Ethernet".')
+        str, Option(metavar="NAME", help='What others see, e.g. "2 nodes, 100G Ethernet".')
     ],
     out: Annotated[
         str,
-        typer.Option(
+        Option(
             "-o", "--output", metavar="FILE.json", help="The file to write; - is standard output."
         ),
     ],

@@ -6,8 +6,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from chiplog.cli.model_parameters import (
     ParameterOptions,
     cautions,
@@ -17,6 +15,7 @@ from chiplog.cli.model_parameters import (
 )
 from chiplog.cli.options import ModelResults, option
 from chiplog.cli.output import note, say, write_json
+from chiplog.cli.parameters import Argument, Option
 from chiplog.counts import counted, seed_within
 from chiplog.errors import RunFailed
 from chiplog.output_file import is_standard_output
@@ -47,13 +46,13 @@ class MachineOptions:
 
 
 def simulate(
-    file: Annotated[Path, typer.Argument(metavar="FILE.goal", help="A schedule in GOAL.")],
+    file: Annotated[Path, Argument(metavar="FILE.goal", help="A schedule in GOAL.")],
     *,
     given: ParameterOptions,
     machine: MachineOptions,
     trace: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Write a trace for Perfetto or chrome://tracing."),
+        Option(metavar="FILE", help="Write a trace for Perfetto or chrome://tracing."),
     ] = None,
     results: ModelResults,
 ) -> None:

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from chiplog.cli.configured import command_words
 from chiplog.cli.options import (
     COMMAND,
@@ -21,6 +19,7 @@ from chiplog.cli.options import (
     option,
 )
 from chiplog.cli.output import note, say, write_json
+from chiplog.cli.parameters import Argument, Option
 from chiplog.counts import seconds_within
 from chiplog.errors import RunFailed
 
@@ -93,7 +92,7 @@ class SurveyRunOptions:
 def survey(
     target: Annotated[
         str,
-        typer.Argument(
+        Argument(
             metavar="TARGET",
             help="transport[:options], e.g. tcp, mpi, ofi:provider=cxi (see: chiplog list transports).",
         ),
@@ -101,9 +100,7 @@ def survey(
     *,
     out: Annotated[
         Path,
-        typer.Option(
-            "-o", "--output", metavar="FOLDER|RUN.jsonl", help="Where the raw samples go."
-        ),
+        Option("-o", "--output", metavar="FOLDER|RUN.jsonl", help="Where the raw samples go."),
     ] = Path("survey"),
     nodes: NodeOptions,
     sweep: SweepOptions,

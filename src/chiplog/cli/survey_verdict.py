@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from chiplog.cli.options import JsonOption, SurveyArgument
 from chiplog.cli.output import say, wrapped, write_json
+from chiplog.cli.parameters import Option
 from chiplog.errors import UsageError
 from chiplog.output_file import is_standard_output, write_text
 
@@ -22,14 +21,14 @@ def survey_verdict(
     run: SurveyArgument,
     to: Annotated[
         str | None,
-        typer.Option(
+        Option(
             metavar="FORMAT",
             help="prometheus: for node_exporter; nhc: for a health check on each node.",
         ),
     ] = None,
     out: Annotated[
         str,
-        typer.Option("-o", "--output", metavar="FILE", help="Of --to; - is standard output."),
+        Option("-o", "--output", metavar="FILE", help="Of --to; - is standard output."),
     ] = "-",
     json_file: JsonOption = None,
 ) -> None:

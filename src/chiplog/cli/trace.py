@@ -6,9 +6,10 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+import click
 
 from chiplog.cli.output import note_build, say
+from chiplog.cli.parameters import Argument, Option
 from chiplog.counts import counted
 from chiplog.errors import RunFailed, UsageError
 
@@ -19,17 +20,15 @@ if TYPE_CHECKING:
 def trace(
     command: Annotated[
         list[str],
-        typer.Argument(
-            metavar="COMMAND", help="What starts the program: -- mpirun -n 4 ./program."
-        ),
+        Argument(metavar="COMMAND", help="What starts the program: -- mpirun -n 4 ./program."),
     ],
     folder: Annotated[
         Path,
-        typer.Option("-o", "--output", metavar="FOLDER", help="Where the files of the ranks go."),
+        Option("-o", "--output", metavar="FOLDER", help="Where the files of the ranks go."),
     ] = Path("chiplog-trace"),
     mpi: Annotated[
         str | None,
-        typer.Option(
+        Option(
             metavar="MPICXX", help="The MPI's C++ compiler; by default that of the launcher's MPI."
         ),
     ] = None,
@@ -51,7 +50,7 @@ def trace(
         )
     say(summary(read_trace(folder), folder))
     if code:
-        raise typer.Exit(code)
+        raise click.exceptions.Exit(code)
 
 
 def _make_folder(folder: Path) -> None:

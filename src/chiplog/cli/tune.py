@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from chiplog.cli.options import (
     COMMAND,
     SECONDS,
@@ -22,6 +20,7 @@ from chiplog.cli.options import (
     option,
 )
 from chiplog.cli.output import note, write_json
+from chiplog.cli.parameters import Argument, Option
 from chiplog.output_file import is_standard_output, write_files
 
 if TYPE_CHECKING:
@@ -34,12 +33,10 @@ class AskedTuning:
     """The tuning file that is asked for, and the calls that it is about."""
 
     program: ProgramOption
-    out: Annotated[
-        Path, typer.Option("-o", "--output", metavar="FILE", help="The tuning file to write.")
-    ]
+    out: Annotated[Path, Option("-o", "--output", metavar="FILE", help="The tuning file to write.")]
     model_file: Annotated[
         Path | None,
-        typer.Argument(
+        Argument(
             metavar="MODEL.json",
             help="A model file, from `chiplog fit -o`; with --measure it says what is tried.",
         ),
@@ -102,7 +99,7 @@ def tune(
     race: RacingOptions,
     anyway: AnywayOption = False,
     details: Annotated[
-        bool, typer.Option("--details", help="The ranking of all algorithms, too.")
+        bool, Option("--details", help="The ranking of all algorithms, too.")
     ] = False,
     json_file: JsonOption = None,
 ) -> None:

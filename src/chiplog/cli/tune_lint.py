@@ -6,10 +6,11 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+import click
 
 from chiplog.cli.options import COMMAND, FoundMpiOption, JsonOption, option
 from chiplog.cli.output import say, wrapped, write_json
+from chiplog.cli.parameters import Argument, Option
 from chiplog.counts import counted
 
 if TYPE_CHECKING:
@@ -37,14 +38,14 @@ class AskedMpiOptions:
 
 
 def tune_lint(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="A tuning file, yours or ours.")],
-    target: Annotated[str, typer.Option("--for", metavar="PROGRAM", help="openmpi, mpich or ucc.")],
+    file: Annotated[Path, Argument(metavar="FILE", help="A tuning file, yours or ours.")],
+    target: Annotated[str, Option("--for", metavar="PROGRAM", help="openmpi, mpich or ucc.")],
     *,
     asked: AskedMpiOptions,
     strict: Annotated[
-        bool, typer.Option("--strict", help="Exit code 4 where a rule is not proved.")
+        bool, Option("--strict", help="Exit code 4 where a rule is not proved.")
     ] = False,
-    details: Annotated[bool, typer.Option("--details", help="All rules.")] = False,
+    details: Annotated[bool, Option("--details", help="All rules.")] = False,
     json_file: JsonOption = None,
 ) -> None:
     """Say whether each rule of a tuning file is legal and taken.
@@ -59,9 +60,9 @@ def tune_lint(
     if json_file != "-":
         _print(file, outcome, details=details)
     if outcome.wrong:
-        raise typer.Exit(WRONG)
+        raise click.exceptions.Exit(WRONG)
     if strict and outcome.unproved:
-        raise typer.Exit(NOT_PROVED)
+        raise click.exceptions.Exit(NOT_PROVED)
 
 
 def _print(file: Path, outcome: Lint, *, details: bool) -> None:
