@@ -156,15 +156,15 @@ def _parameters(taker: Callable[..., Any]) -> tuple[tuple[Parameter, type | None
     """Each parameter of a function or a group, with the group that it is."""
     members = fields(taker) if is_dataclass(taker) else ()
     options = {member.name: member.metadata.get(OPTION) for member in members}
-    found: list[tuple[Parameter, type | None]] = []
+    parameters: list[tuple[Parameter, type | None]] = []
     for parameter in signature(taker, eval_str=True).parameters.values():
         kind, setting = parameter.annotation, options.get(parameter.name)
         if setting is not None:
-            found.append((parameter.replace(annotation=Annotated[kind, setting]), None))
+            parameters.append((parameter.replace(annotation=Annotated[kind, setting]), None))
         else:
             is_group = isinstance(kind, type) and is_dataclass(kind)
-            found.append((parameter, kind if is_group else None))
-    return tuple(found)
+            parameters.append((parameter, kind if is_group else None))
+    return tuple(parameters)
 
 
 def _click_parameter(parameter: Parameter) -> click.Parameter:
