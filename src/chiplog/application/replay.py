@@ -12,6 +12,8 @@ from chiplog.application.collective_calls import collective_calls
 from chiplog.application.joined_calls import JoinedCalls, join
 from chiplog.application.messages import match
 from chiplog.application.replay_plan import ReplayPlan, plan_replay
+from chiplog.collectives.mpis.choice import Chooser
+from chiplog.collectives.mpis.known import chooser_of, release_in
 from chiplog.counts import refuse_more
 from chiplog.errors import UsageError
 from chiplog.schedule.arrays import CALC, DEPENDENCY, OPERATION, RECEIVE, SEND, Schedule
@@ -40,13 +42,17 @@ class ReplayedTrace:
     notes: tuple[str, ...]
 
 
-def schedule_of(trace: Trace, flops_per_second: float | None = None) -> ReplayedTrace:
+def schedule_of(
+    trace: Trace, flops_per_second: float | None = None, choose: Chooser | None = None
+) -> ReplayedTrace:
     """The schedule of a trace: what is computed between calls takes as long as it did.
 
-    A trace that knows flops only needs `flops_per_second`; UsageError where it is missing.
+    Collective operations are done by the algorithms that `choose` says; None: that the MPI of the trace takes. A trace
+    that knows flops only needs `flops_per_second`; UsageError where it is missing.
     """
     joined = join(trace)
-    plan = plan_replay(joined, match(joined), collective_calls(joined))
+    choose = choose or chooser_of(release_in(trace.mpi))
+    plan = plan_replay(joined, match(joined), collective_calls(joined), choose)
     steps = sum(
         len(collective.steps_of(int(joined.rank[row])))
         for row, collective in plan.collectives.items()

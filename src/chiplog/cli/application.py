@@ -22,8 +22,10 @@ from chiplog.errors import UsageError
 if TYPE_CHECKING:
     from chiplog.application.replay import ReplayedTrace
     from chiplog.application.result import Alternative, AppResult, Replay
+    from chiplog.collectives.mpis.choice import Chooser
     from chiplog.jobs.replay import ReplayBy
     from chiplog.schedule import Schedule
+    from chiplog.tracing.trace import Trace
 
 WILDCARDS = (-1, -2)
 
@@ -43,6 +45,12 @@ class TraceReading:
         "--flops-per-second",
         metavar="RATE",
         help="How fast a rank computes, for traces with flops in place of times.",
+    )
+    mpi: str | None = option(
+        None,
+        "--mpi",
+        metavar="RELEASE",
+        help="openmpi-5.0, mpich-4.0 or the like, whose algorithms collectives are replayed by; else the trace's.",
     )
 
 
@@ -64,6 +72,12 @@ class ReplayOptions:
         metavar="CHANGE",
         help="The time with L+200us, G*2, computing*0.5 or the like; may be repeated.",
     )
+    tuning: Path | None = option(
+        None,
+        "--tuning",
+        metavar="FILE",
+        help="Collectives as this tuning file of Open MPI or MPICH has them.",
+    )
     others: list[Path] | None = option(
         None,
         "--compare",
@@ -84,6 +98,7 @@ class ReplayOptions:
             "--sensitivity": self.sensitivity,
             "--change": self.changes,
             "--compare": self.others,
+            "--tuning": self.tuning,
         }
         return next((name for name, value in asked.items() if value), None)
 
@@ -120,7 +135,8 @@ def application(
     traced = read_trace(trace, TraceOptions(any_source=reading.any_source))
     result = costs_of(traced)
     if model.is_asked:
-        replayed = schedule_of(traced, reading.flops_per_second)
+        choose = _chooser(traced, reading.mpi, model.tuning)
+        replayed = schedule_of(traced, reading.flops_per_second, choose)
         result = _replayed(result, replayed, model, trace)
     elif asked := model.asked_of_a_model:
         raise UsageError(
@@ -132,6 +148,22 @@ def application(
         say(application_text(result, details=details))
     for sentence in result.notes:
         note(f"{sentence}.")
+
+
+def _chooser(trace: Trace, mpi: str | None, tuning: Path | None) -> Chooser:
+    """By which algorithms collectives are replayed; says what is not known of the MPI's rules."""
+    from chiplog.collectives.mpis.known import chooser_of, release_in, release_named
+    from chiplog.tune.in_effect import chooser_from
+
+    release = release_in(trace.mpi) if mpi is None else release_named(mpi)
+    if release is None and tuning is None:
+        note(
+            "collectives are replayed by chiplog's default algorithms, since the trace names no MPI whose rules are "
+            "known: --mpi openmpi-5.0 or the like names it."
+        )
+    if release is not None and release.caution is not None:
+        note(f"{release.caution}.")
+    return chooser_of(release) if tuning is None else chooser_from(tuning, release)
 
 
 def _replayed(

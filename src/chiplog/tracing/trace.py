@@ -171,3 +171,5 @@ class Trace:
     """Sentences on what to know of it."""
     has_times: bool = True
     """False where only computation is known, in flops: then all times are 0."""
+    mpi: str = ""
+    """What the MPI of the program calls itself; "" where that is not known."""

@@ -20,7 +20,7 @@ from chiplog.schedule.traffic import Traffic
 
 
 def schedule(task: Task) -> Schedule:
-    """Blocks of `distance` ranks pass between ranks `distance` apart, largest first; a partner's block goes with its own."""
+    """Blocks of `distance` ranks pass between ranks `distance` apart, largest first, each with its extra rank's."""
     steps = Steps(task.ranks, task.ranks * len(list(distances(task.ranks))) + task.ranks)
     core = all_ranks(power_of_two_below(task.ranks))
     extra = all_ranks(task.ranks)[core.size :]

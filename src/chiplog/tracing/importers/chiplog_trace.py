@@ -64,6 +64,7 @@ def _read(place: Path, _: TraceOptions) -> Trace:
         communicators=tuple(groups.members),
         hosts=tuple(record.host for record in recorded),
         source=f"chiplog trace, {recorded[0].mpi}",
+        mpi=recorded[0].mpi,
         notes=tuple(notes),
     )
 
