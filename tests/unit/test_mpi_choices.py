@@ -187,3 +187,33 @@ def test_mpichs_own_tree_says_what_is_taken_without_one() -> None:
         leaf = leaf_of(tree[f"collective={call.function}"], call, Path("own"))
         if call.ranks > 1 and call.message_bytes > 0:
             assert leaf.removeprefix("algorithm=MPIR_") == mpich.algorithm_taken(call), call
+
+
+def test_an_applications_time_is_known_with_each_other_algorithm() -> None:
+    from trace_files import trace_of
+
+    from chiplog.jobs.algorithm_alternatives import algorithm_alternatives
+    from chiplog.jobs.replay import ReplayBy
+    from chiplog.simulation import LogGOPS, simulate
+    from chiplog.tracing.builder import Call
+
+    calls = [
+        Call("Allreduce", 10, 20, sent_bytes=64_000, received_bytes=64_000),
+        Call("Iscan", 30, 40, sent_bytes=8, received_bytes=8, starts="a"),
+        Call("Wait", 40, 50, completes=("a",)),
+    ]
+    trace = trace_of(*4 * [calls])
+    parameters = LogGOPS.from_ns(L=1000, o=100, g=100, G=1)
+    by = ReplayBy(parameters=parameters)
+    times = {
+        (other.function, other.algorithm): other.answer.simulation.makespan_ps
+        for other in algorithm_alternatives(trace, by, by_default)
+    }
+    assert {name for name, _ in times} == {"allreduce", "scan"}
+    assert len(times) == len(algorithms("allreduce")) + len(algorithms("scan"))
+    alone = {
+        name: simulate(algorithm.schedule(Task(4, 64_000)), parameters).makespan_ps
+        for name, algorithm in algorithms("allreduce").items()
+    }
+    difference = times["allreduce", "ring"] - times["allreduce", "recursive-doubling"]
+    assert difference == alone["ring"] - alone["recursive-doubling"] < 0
