@@ -239,6 +239,8 @@ class _Requests:
         self._join_statuses(calls, row_of, (made, number))
         completes = (entries["kind"] < file_of.STATUS) | (entries["kind"] == file_of.MORE)
         owners, listed = self._listed(np.flatnonzero(completes & ~is_start))
+        is_known = _entry_of(listed, made, number) >= 0
+        owners, listed = owners[is_known], listed[is_known]
         is_preparing = IS_PREPARING[names]
         starting = made[~is_preparing[made]]
         owners = np.concatenate((owners, starting))
