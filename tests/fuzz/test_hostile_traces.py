@@ -29,7 +29,7 @@ from chiplog.tracing.importer import read_trace
 from chiplog.tracing.trace import ANYBODY, Trace
 from chiplog.tracing.trace_file import BLOCK, ENTRY, HEADER
 
-EXAMPLES = 5000 if os.environ.get("CHIPLOG_TEST_LONG") else 150
+EXAMPLES = 2000 if os.environ.get("CHIPLOG_TEST_LONG") else 150
 PATIENT = settings(
     max_examples=EXAMPLES, deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )

@@ -15,7 +15,7 @@ from chiplog.application.replay_plan import ReplayPlan, plan_replay
 from chiplog.collectives.mpis.choice import Chooser
 from chiplog.collectives.mpis.known import chooser_of, release_in
 from chiplog.counts import refuse_more
-from chiplog.errors import UsageError
+from chiplog.errors import CorruptFile, UsageError
 from chiplog.schedule.arrays import CALC, DEPENDENCY, OPERATION, RECEIVE, SEND, Schedule
 from chiplog.schedule.builder import MOST_OPERATIONS
 from chiplog.tracing.trace import (
@@ -30,6 +30,9 @@ from chiplog.tracing.trace import (
     Trace,
     kinds,
 )
+
+MOST_SECONDS = 2.0**63 / 1e12
+"""The simulator counts picoseconds."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +51,8 @@ def schedule_of(
     """The schedule of a trace: what is computed between calls takes as long as it did.
 
     Collective operations are done by the algorithms that `choose` says; None: that the MPI of the trace takes. A trace
-    that knows flops only needs `flops_per_second`; UsageError where it is missing.
+    that knows flops only needs `flops_per_second`; UsageError where it is missing. CorruptFile where a rank computes
+    for longer than can be simulated.
     """
     joined = join(trace)
     choose = choose or chooser_of(release_in(trace.mpi))
@@ -60,6 +64,7 @@ def schedule_of(
     most = 2 * joined.calls.size + steps
     refuse_more("TRACE: operations of its replay", most, MOST_OPERATIONS, "replay a part of it")
     computed_ns = _computed_ns(joined, plan, flops_per_second)
+    _refuse_endless(joined, computed_ns)
     starts = joined.of_kinds(*ISENDS, *IRECEIVES, *ICOLLECTIVES, *STARTS)
     first_request = joined.calls["first_request"].tolist()
     requests = joined.calls["requests"].tolist()
@@ -109,6 +114,18 @@ def _computed_ns(
     before[is_first] = begin.min(initial=0)
     computed = np.maximum(begin - before, 0)
     return [int(time) for time in computed + _local_ns(joined, plan)]
+
+
+def _refuse_endless(joined: JoinedCalls, computed_ns: list[int]) -> None:
+    """CorruptFile, or UsageError of flops, where a rank computes for longer than can be simulated."""
+    seconds = np.bincount(joined.rank, np.array(computed_ns, np.float64) / 1e9)
+    if seconds.max(initial=0.0) < MOST_SECONDS:
+        return
+    rank, days = int(seconds.argmax()), seconds.max() / 86400
+    told = f"rank {rank} would compute for {days:.3g} days, of which 106 can be simulated"
+    if not joined.trace.has_times:
+        raise UsageError(f"--flops-per-second: {told}; say a faster one.")
+    raise CorruptFile(f"the trace can't be replayed: {told}: does its clock jump?")
 
 
 def _local_ns(joined: JoinedCalls, plan: ReplayPlan) -> NDArray[np.int64]:

@@ -14,12 +14,11 @@ from chiplog.errors import CorruptFile
 from chiplog.tracing.importer import TraceImporter, TraceOptions
 from chiplog.tracing.recorded_rank import (
     UNKNOWN_COMMUNICATOR,
-    ClockRate,
     Members,
     RecordedRank,
-    read_rank,
+    read_ranks,
 )
-from chiplog.tracing.trace import NOBODY, PARTS, RankTrace, Trace, kinds
+from chiplog.tracing.trace import NOBODY, PARTS, RankTrace, Trace, are_of_kinds
 from chiplog.tracing.trace_file import is_trace_file, read_header
 
 NAME = re.compile(r"rank-(\d{1,9})\.trace")
@@ -41,8 +40,7 @@ def _recognises(place: Path) -> bool:
 def _read(place: Path, _: TraceOptions) -> Trace:
     files = _files(place) or {0: place}
     count = _count_ranks(files, place)
-    clocks: dict[int, ClockRate] = {}
-    recorded = [read_rank(files[rank], clocks) for rank in sorted(files)]
+    recorded = read_ranks([files[rank] for rank in sorted(files)])
     notes = _correct_clocks(recorded)
     beginnings = [record.calls["begin_ns"].min() for record in recorded if record.calls.size]
     origin_ns = int(min(beginnings, default=0))
@@ -161,7 +159,7 @@ def _rank_trace(record: RecordedRank, groups: _Communicators, origin_ns: int) ->
 
 def _in_order(calls: NDArray[np.void]) -> NDArray[np.void]:
     """By begin, where calls of several threads stand thread after thread; parts of calls stay behind them."""
-    is_part = np.isin(calls["kind"], kinds(*PARTS))
+    is_part = are_of_kinds(calls["kind"], *PARTS)
     owner = np.maximum.accumulate(np.where(is_part, 0, np.arange(calls.size)))
     begins = calls["begin_ns"][owner]
     if not np.any(begins[1:] < begins[:-1]):
