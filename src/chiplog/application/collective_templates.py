@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
@@ -18,6 +18,7 @@ from chiplog.collectives.mpis.choice import (
     algorithm_of,
 )
 from chiplog.schedule import Schedule
+from chiplog.schedule.arrays import CALC
 
 
 @dataclass(frozen=True)
@@ -45,13 +46,27 @@ class Template:
 @lru_cache(maxsize=1024)
 def template(call: CollectiveCall, choice: AlgorithmChoice) -> Template:
     """The steps of a call by the algorithm that is chosen, or by the nearest that can have so many ranks."""
-    size = min(call.message_bytes, MOST_BYTES)
+    size = call.message_bytes if choice.message_bytes is None else choice.message_bytes
+    size = min(size, MOST_BYTES)
     task = Task(call.ranks, size, segment_bytes=choice.segment_bytes or max(size, 1))
     algorithm = algorithm_of(call.operation, choice, task)
     schedule = algorithm.schedule(task)
-    return Template(
-        algorithm.name, _steps(schedule), 1 + int(schedule.operations["tag"].max(initial=0))
-    )
+    steps = _steps(schedule)
+    if choice.delay_ns:
+        steps = tuple(_delayed(of_rank, choice.delay_ns) for of_rank in steps)
+    return Template(algorithm.name, steps, 1 + int(schedule.operations["tag"].max(initial=0)))
+
+
+def _delayed(steps: tuple[Step, ...], delay_ns: int) -> tuple[Step, ...]:
+    """The steps of a rank, which begin when it has computed for so long."""
+
+    def later(step: Step) -> Step:
+        ends, starts = (
+            tuple(place + 1 for place in after) for after in (step.after_end, step.after_start)
+        )
+        return replace(step, after_end=ends if ends or starts else (0,), after_start=starts)
+
+    return (Step(CALC, delay_ns, 0, 0, (), ()), *map(later, steps))
 
 
 def _steps(schedule: Schedule) -> tuple[tuple[Step, ...], ...]:

@@ -78,6 +78,12 @@ class ReplayOptions:
         metavar="FILE",
         help="Collectives as this tuning file of Open MPI or MPICH has them.",
     )
+    anchors: list[Path] | None = option(
+        None,
+        "--anchor",
+        metavar="FILE",
+        help="Correct collectives by measured ones, as chiplog predict does; may be repeated.",
+    )
     others: list[Path] | None = option(
         None,
         "--compare",
@@ -99,6 +105,7 @@ class ReplayOptions:
             "--change": self.changes,
             "--compare": self.others,
             "--tuning": self.tuning,
+            "--anchor": self.anchors,
         }
         return next((name for name, value in asked.items() if value), None)
 
@@ -136,7 +143,10 @@ def application(
     result = costs_of(traced)
     if model.is_asked:
         choose = _chooser(traced, reading.mpi, model.tuning)
-        replayed = schedule_of(traced, reading.flops_per_second, choose)
+        if model.anchors:
+            replayed = _anchored(traced, reading, model, choose)
+        else:
+            replayed = schedule_of(traced, reading.flops_per_second, choose)
         result = _replayed(result, replayed, model, trace)
     elif asked := model.asked_of_a_model:
         raise UsageError(
@@ -164,6 +174,24 @@ def _chooser(trace: Trace, mpi: str | None, tuning: Path | None) -> Chooser:
     if release is not None and release.caution is not None:
         note(f"{release.caution}.")
     return chooser_of(release) if tuning is None else chooser_from(tuning, release)
+
+
+def _anchored(
+    trace: Trace, reading: TraceReading, model: ReplayOptions, choose: Chooser
+) -> ReplayedTrace:
+    """With collectives as measured ones correct them; UsageError where none of them was measured."""
+    from chiplog.application.replay import schedule_of
+    from chiplog.jobs.anchor_files import read_anchors
+    from chiplog.jobs.anchored_replay import AnchoredChooser, refuse_unused
+
+    given = model.parameters
+    if given.model is None:
+        raise UsageError("--anchor: needs --model, since it corrects what a model predicts.")
+    fit = fitted_from(given.model, given, model.target, anyway=model.anyway).fit
+    anchored = AnchoredChooser(choose, fit, read_anchors(model.anchors or ()))
+    replayed = schedule_of(trace, reading.flops_per_second, anchored)
+    refuse_unused(anchored)
+    return replace(replayed, notes=(*replayed.notes, *anchored.notes))
 
 
 def _replayed(

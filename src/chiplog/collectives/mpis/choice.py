@@ -62,6 +62,10 @@ class AlgorithmChoice:
     """The MPI's own is another one, of which there is no schedule."""
     segment_bytes: int = 0
     """The message is sent in segments of that many bytes; 0: as a whole."""
+    delay_ns: int = 0
+    """How much later each rank begins, where the operation was measured to take longer."""
+    message_bytes: int | None = None
+    """The size that takes as long as was measured, where that is shorter; None: that of the call."""
 
 
 Chooser = Callable[[CollectiveCall], AlgorithmChoice]
