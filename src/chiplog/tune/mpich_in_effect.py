@@ -37,7 +37,7 @@ def leaf_of(branch: object, call: CollectiveCall, path: Path) -> str:
     for _ in range(MOST_DEPTH):
         if not isinstance(branch, dict):
             break
-        keys = [key.replace(" ", "") for key in branch]
+        keys = [str(key).replace(" ", "") for key in branch]
         leaves = [key for key in keys if key.startswith(LEAF)]
         if leaves:
             return leaves[-1]
