@@ -97,6 +97,7 @@ def with_integers(at: Inputs, room: Path) -> dict[str, list[list[object]]]:
         ("allreduce", "ring"), ("allreduce", "rabenseifner"), ("bcast", "chain"), ("bcast", "logp-optimal"),
         ("bcast", "scatter-allgather"), ("barrier", "n-way-dissemination"), ("barrier", "combining-tree"),
         ("barrier", "central-counter"), ("halo", "direct"), ("gather", "binomial"),
+        ("reduce_scatter", "pairwise"), ("reduce_scatter", "recursive-halving"), ("scan", "linear"),
     ]  # fmt: skip
     made = [
         ["schedule", operation, "--algorithm", algorithm, "--ranks", 4, "-o", os.devnull]

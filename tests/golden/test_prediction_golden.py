@@ -104,6 +104,8 @@ def test_one_row_is_the_lower_bound_and_nothing_is_below_it(ranks: int) -> None:
         "allreduce",
         "allgather",
         "alltoall",
+        "reduce_scatter",
+        "scan",
         "halo",
     ):
         for message_bytes in (1, 100, 10000):

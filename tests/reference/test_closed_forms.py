@@ -21,6 +21,8 @@ SQUARE = {
     ("alltoall", "pairwise"),
     ("allgather", "ring"),
     ("allreduce", "ring"),
+    ("reduce_scatter", "pairwise"),
+    ("reduce_scatter", "ring"),
 }
 """Of P² messages: sampled more thinly."""
 
@@ -117,6 +119,9 @@ BOUNDED = [
     ("allreduce", "recursive-doubling"),
     ("allreduce", "ring"),
     ("allreduce", "rabenseifner"),
+    ("reduce_scatter", "recursive-halving"),
+    ("reduce_scatter", "pairwise"),
+    ("scan", "recursive-doubling"),
 ]
 
 

@@ -42,12 +42,14 @@ def test_every_rank_hears_from_all_that_its_operation_promises(operation: str, n
             continue
         everyone = (1 << task.ranks) - 1
         known = flow_of(schedule).known
-        if operation in ("barrier", "allreduce", "allgather", "alltoall"):
+        if operation in ("barrier", "allreduce", "allgather", "alltoall", "reduce_scatter"):
             assert all(heard == everyone for heard in known), task
         elif operation in ("bcast", "scatter"):
             assert all(heard & 1 for heard in known), task
         elif operation in ("reduce", "gather"):
             assert known[0] == everyone, task
+        elif operation == "scan":
+            assert all(~heard & ((2 << rank) - 1) == 0 for rank, heard in enumerate(known)), task
 
 
 @pytest.mark.parametrize(("operation", "name"), EVERY)
@@ -125,6 +127,16 @@ def test_ring_allreduce_moves_what_a_reduction_must_at_least() -> None:
     for task in tasks(message_bytes=1000):
         flow = flow_of(load("allreduce", "ring").schedule(task))
         assert flow.total_bytes == 2 * 1000 * (task.ranks - 1)
+
+
+def test_a_reduce_scatter_moves_what_it_must_at_least() -> None:
+    for name in ("pairwise", "ring"):
+        for task in tasks(message_bytes=1000):
+            flow = flow_of(load("reduce_scatter", name).schedule(task))
+            assert flow.total_bytes == 1000 * (task.ranks - 1)
+    for ranks in (1, 2, 4, 8, 16, 32, 64):
+        halving = load("reduce_scatter", "recursive-halving").schedule(Task(ranks, 1000))
+        assert flow_of(halving).total_bytes == 1000 * (ranks - 1)
 
 
 def test_rabenseifners_allreduce_moves_as_little_on_powers_of_two() -> None:

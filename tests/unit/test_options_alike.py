@@ -16,6 +16,7 @@ BY_COMMAND = {"--output", "--from", "--to", "--library"}
 OTHERWISE = {
     ("simulate", "--model"): "a file, since nothing else holds all parameters",
     ("app", "--model"): "as of simulate",
+    ("app", "--mpi"): "the release that a trace is of, which need not be here",
     ("tune", "--ranks"): "several numbers, where others start so many ranks",
     ("tune", "--type"): "several datatypes, for each of which a rule must hold",
     ("tune", "--samples"): "the file of all samples; bench is told how many it takes",

@@ -228,12 +228,15 @@ def app(
     flops_per_second: float | None = None,
     anyway: bool = False,
     sensitivity: bool = False,
+    mpi: str | None = None,
+    tuning: File | None = None,
 ) -> AppResult:
     """What an application's communication costs, from a trace of it; with a `model`, its time by it, in `replay`.
 
     `any_source` is the number of MPI_ANY_SOURCE in liballprof's text, where the trace does not tell it;
     `flops_per_second` is how fast a rank computes, where the trace has flops in place of times. With `sensitivity`,
-    also how that time changes with each parameter of the model.
+    also how that time changes with each parameter of the model. Collective operations are done by the algorithms that
+    the MPI of the trace takes, or `mpi`, such as "openmpi-5.0", or that the `tuning` file of Open MPI or MPICH says.
 
     CorruptFile where the trace can't be understood; UsageError where the fit can't be simulated, or its own check
     rejects it, unless `anyway`.
@@ -248,11 +251,15 @@ def app(
     if model is None:
         return costs
     from chiplog.application.replay import schedule_of
+    from chiplog.collectives.mpis.known import chooser_of, release_in, release_named
     from chiplog.jobs.replay import ReplayBy, replay
     from chiplog.jobs.simulated_model import parameters_to_simulate
+    from chiplog.tune.in_effect import chooser_from
 
     by = ReplayBy(parameters_to_simulate(_fits(model), anyway=anyway))
-    replayed = schedule_of(read_in, flops_per_second)
+    release = release_named(mpi) if mpi else release_in(read_in.mpi)
+    choose = chooser_from(tuning, release) if tuning else chooser_of(release)
+    replayed = schedule_of(read_in, flops_per_second, choose)
     answer = replay(costs, replayed, by)
     if sensitivity:
         from chiplog.jobs.sensitivity import sensitivity as sensitivity_of

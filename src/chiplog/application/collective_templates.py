@@ -3,48 +3,22 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from chiplog.collectives.algorithm import MOST_BYTES, Algorithm, Task
-from chiplog.collectives.registry import algorithms
+from chiplog.collectives.algorithm import MOST_BYTES, Task
+from chiplog.collectives.mpis.choice import (
+    OPERATIONS,
+    AlgorithmChoice,
+    CollectiveCall,
+    algorithm_of,
+)
 from chiplog.schedule import Schedule
-
-DEFAULTS = {
-    "barrier": "dissemination",
-    "bcast": "binomial",
-    "reduce": "binomial",
-    "gather": "binomial",
-    "scatter": "binomial",
-    "allreduce": "recursive-doubling",
-    "allgather": "bruck",
-    "alltoall": "pairwise",
-}
-"""The algorithm of each operation, where nothing says which one the MPI takes."""
-OPERATION_OF = {
-    "Barrier": "barrier",
-    "Bcast": "bcast",
-    "Reduce": "reduce",
-    "Gather": "gather",
-    "Gatherv": "gather",
-    "Scatter": "scatter",
-    "Scatterv": "scatter",
-    "Allreduce": "allreduce",
-    "Reduce_scatter": "allreduce",
-    "Reduce_scatter_block": "allreduce",
-    "Scan": "allreduce",
-    "Exscan": "allreduce",
-    "Allgather": "allgather",
-    "Allgatherv": "allgather",
-    "Alltoall": "alltoall",
-    "Alltoallv": "alltoall",
-    "Alltoallw": "alltoall",
-}
-"""Of each of MPI's collective functions, the operation that stands for it."""
+from chiplog.schedule.arrays import CALC
 
 
 @dataclass(frozen=True)
@@ -69,22 +43,30 @@ class Template:
     """All its tags are smaller."""
 
 
-def algorithm_for(operation: str, task: Task) -> Algorithm:
-    """The default algorithm; where it can't have so many ranks, the first other one that can."""
-    known = algorithms(operation)
-    default = known[DEFAULTS[operation]]
-    return next(way for way in (default, *known.values()) if way.accepts(task))
-
-
-@lru_cache(maxsize=256)
-def template(operation: str, ranks: int, message_bytes: int) -> Template:
-    """The steps of an operation among so many ranks; bytes as of `Task`."""
-    task = Task(ranks, min(message_bytes, MOST_BYTES))
-    algorithm = algorithm_for(operation, task)
+@lru_cache(maxsize=1024)
+def template(call: CollectiveCall, choice: AlgorithmChoice) -> Template:
+    """The steps of a call by the algorithm that is chosen, or by the nearest that can have so many ranks."""
+    size = call.message_bytes if choice.message_bytes is None else choice.message_bytes
+    size = min(size, MOST_BYTES)
+    task = Task(call.ranks, size, segment_bytes=choice.segment_bytes or max(size, 1))
+    algorithm = algorithm_of(call.operation, choice, task)
     schedule = algorithm.schedule(task)
-    return Template(
-        algorithm.name, _steps(schedule), 1 + int(schedule.operations["tag"].max(initial=0))
-    )
+    steps = _steps(schedule)
+    if choice.delay_ns:
+        steps = tuple(_delayed(of_rank, choice.delay_ns) for of_rank in steps)
+    return Template(algorithm.name, steps, 1 + int(schedule.operations["tag"].max(initial=0)))
+
+
+def _delayed(steps: tuple[Step, ...], delay_ns: int) -> tuple[Step, ...]:
+    """The steps of a rank, which begin when it has computed for so long."""
+
+    def later(step: Step) -> Step:
+        ends, starts = (
+            tuple(place + 1 for place in after) for after in (step.after_end, step.after_start)
+        )
+        return replace(step, after_end=ends if ends or starts else (0,), after_start=starts)
+
+    return (Step(CALC, delay_ns, 0, 0, (), ()), *map(later, steps))
 
 
 def _steps(schedule: Schedule) -> tuple[tuple[Step, ...], ...]:
@@ -116,10 +98,13 @@ def _by_operation(dependencies: NDArray[Any], place: list[int]) -> dict[int, lis
     return required
 
 
-def message_bytes_of(name: str, sent: NDArray[np.int64], received: NDArray[np.int64]) -> int:
-    """The `message_bytes` of the task that stands for one call of MPI_`name`, from what its ranks give and get."""
+def message_bytes_of(function: str, sent: NDArray[np.int64], received: NDArray[np.int64]) -> int:
+    """The `message_bytes` of the task that stands for a call, from what its ranks give and get.
+
+    `function` is MPI's, in lower case and without prefix.
+    """
     ranks = sent.size
-    operation = OPERATION_OF[name]
+    operation = OPERATIONS[function]
     if operation == "barrier":
         return 1
     if operation in ("gather", "allgather"):
@@ -130,4 +115,6 @@ def message_bytes_of(name: str, sent: NDArray[np.int64], received: NDArray[np.in
         return int(sent.mean() / ranks)
     if operation == "bcast":
         return int(received.max() or sent.max())
+    if operation == "reduce_scatter":
+        return int(sent.max() or received.sum())
     return int(sent.max() or received.max())

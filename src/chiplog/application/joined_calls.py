@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from chiplog.tracing.trace import (
     STARTS,
     RankTrace,
     Trace,
+    are_of_kinds,
     kinds,
 )
 
@@ -40,14 +42,19 @@ class JoinedCalls:
     completed_by: Rows
     """The row in which the call's message or collective is complete: the call itself where it blocks."""
 
-    @property
+    @cached_property
     def durations_ns(self) -> NDArray[np.int64]:
         """How long each call took."""
         return np.asarray(self.calls["end_ns"] - self.calls["begin_ns"])
 
     def of_kinds(self, *names: str) -> NDArray[np.bool_]:
         """Which rows are of these kinds."""
-        return np.isin(self.calls["kind"], kinds(*names))
+        return are_of_kinds(self.kind, *names)
+
+    @cached_property
+    def kind(self) -> NDArray[np.uint16]:
+        """The kind of each row."""
+        return np.ascontiguousarray(self.calls["kind"])
 
     def sends_and_receives(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
         """Which rows send a message, and which receive one; a persistent request does what its bytes say."""
@@ -84,8 +91,9 @@ def _completed_by(rank: RankTrace) -> Rows:
     """For each call of a rank the call that completes it."""
     calls = rank.calls
     completed_by = np.arange(calls.size)
-    completes = np.isin(calls["kind"], kinds(*COMPLETIONS)) & (calls["requests"] > 0)
-    starts = ~np.isin(calls["kind"], kinds(*COMPLETIONS)) & (calls["requests"] > 0)
+    has_requests = calls["requests"] > 0
+    is_completion = are_of_kinds(calls["kind"], *COMPLETIONS)
+    completes, starts = is_completion & has_requests, ~is_completion & has_requests
     completers = np.flatnonzero(completes)
     by_request = np.full(int(rank.requests.max(initial=-1)) + 1, NEVER)
     counts = calls["requests"][completers].astype(np.int64)
@@ -93,6 +101,6 @@ def _completed_by(rank: RankTrace) -> Rows:
     places = np.repeat(calls["first_request"][completers].astype(np.int64), counts) + within
     by_request[rank.requests[places]] = np.repeat(completers, counts)
     completed_by[starts] = by_request[rank.requests[calls["first_request"][starts]]]
-    halves = np.flatnonzero(np.isin(calls["kind"], kinds(SENDRECV_RECEIVE)))
+    halves = np.flatnonzero(calls["kind"] == kinds(SENDRECV_RECEIVE)[0])
     completed_by[halves] = completed_by[halves - 1]
     return completed_by

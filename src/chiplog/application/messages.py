@@ -63,39 +63,44 @@ def _in_order(joined: JoinedCalls, sends: Rows, receives: Rows) -> NDArray[np.in
         np.concatenate([calls["peer"][sends], rank[receives]]),
         np.concatenate([calls["tag"][sends], calls["tag"][receives]]),
     ]
-    keys = _group_numbers(columns)
-    most = max(sends.size, receives.size) + 1
-    by_sends, by_receives = (
-        group * most + _occurrence(group) for group in (keys[: sends.size], keys[sends.size :])
-    )
-    _, of_sends, of_receives = np.intersect1d(
-        by_sends, by_receives, assume_unique=True, return_indices=True
-    )
-    return np.stack([sends[of_sends], receives[of_receives]])
+    return _kth_with_kth(columns, sends, receives)
 
 
-def _group_numbers(columns: list[NDArray[Any]]) -> NDArray[np.int64]:
-    """Rows that agree in all columns have the same number, shape (rows,)."""
-    order = np.lexsort(columns)
-    is_new = np.zeros(order.size, bool)
+def _kth_with_kth(columns: list[NDArray[Any]], sends: Rows, receives: Rows) -> NDArray[np.int64]:
+    """Pairs those that agree in all columns, which are of the sends and then of the receives.
+
+    In a stable order by the columns, the sends of a group stand before its receives, each in their own order.
+    """
+    order = _stable_order(columns)
+    if not order.size:
+        return np.empty((2, 0), np.int64)
+    is_first = np.zeros(order.size, bool)
+    is_first[0] = True
     for column in columns:
         ordered = column[order]
-        is_new[1:] |= ordered[1:] != ordered[:-1]
-    numbers = np.empty(order.size, np.int64)
-    numbers[order] = np.cumsum(is_new)
-    return numbers
+        is_first[1:] |= ordered[1:] != ordered[:-1]
+    starts = np.flatnonzero(is_first)
+    sizes = np.diff(np.append(starts, order.size))
+    is_send = order < sends.size
+    sent = np.add.reduceat(is_send.astype(np.int64), starts)
+    pairs = np.minimum(sent, sizes - sent)
+    within = np.arange(int(pairs.sum())) - np.repeat(np.cumsum(pairs) - pairs, pairs)
+    at = np.repeat(starts, pairs) + within
+    of_receives = order[at + np.repeat(sent, pairs)] - sends.size
+    return np.stack([sends[order[at]], receives[of_receives]])
 
 
-def _occurrence(groups: NDArray[np.int64]) -> NDArray[np.int64]:
-    """How many rows of the same group stand before each, shape (rows,)."""
-    order = np.argsort(groups, kind="stable")
-    ordered = groups[order]
-    places = np.arange(order.size)
-    starts = np.concatenate([[True], ordered[1:] != ordered[:-1]])[: order.size]
-    first = np.maximum.accumulate(np.where(starts, places, 0))
-    occurrence = np.empty(order.size, np.int64)
-    occurrence[order] = places - first
-    return occurrence
+def _stable_order(columns: list[NDArray[Any]]) -> NDArray[np.int64]:
+    """As np.lexsort, by one number for all columns where they have room in it."""
+    key = np.zeros(columns[0].size, np.int64)
+    room = 1
+    for column in columns:
+        low, high = int(column.min(initial=0)), int(column.max(initial=0))
+        room *= high - low + 1
+        if room > np.iinfo(np.int64).max:
+            return np.lexsort(columns)
+        key = key * (high - low + 1) + (column.astype(np.int64) - low)
+    return np.argsort(key, kind="stable")
 
 
 def _first_sent(joined: JoinedCalls, sends: Rows, receives: Rows) -> NDArray[np.int64]:

@@ -12,8 +12,10 @@ from chiplog.application.collective_calls import collective_calls
 from chiplog.application.joined_calls import JoinedCalls, join
 from chiplog.application.messages import match
 from chiplog.application.replay_plan import ReplayPlan, plan_replay
+from chiplog.collectives.mpis.choice import Chooser
+from chiplog.collectives.mpis.known import chooser_of, release_in
 from chiplog.counts import refuse_more
-from chiplog.errors import UsageError
+from chiplog.errors import CorruptFile, UsageError
 from chiplog.schedule.arrays import CALC, DEPENDENCY, OPERATION, RECEIVE, SEND, Schedule
 from chiplog.schedule.builder import MOST_OPERATIONS
 from chiplog.tracing.trace import (
@@ -29,6 +31,9 @@ from chiplog.tracing.trace import (
     kinds,
 )
 
+MOST_SECONDS = 2.0**63 / 1e12
+"""The simulator counts picoseconds."""
+
 
 @dataclass(frozen=True)
 class ReplayedTrace:
@@ -40,13 +45,18 @@ class ReplayedTrace:
     notes: tuple[str, ...]
 
 
-def schedule_of(trace: Trace, flops_per_second: float | None = None) -> ReplayedTrace:
+def schedule_of(
+    trace: Trace, flops_per_second: float | None = None, choose: Chooser | None = None
+) -> ReplayedTrace:
     """The schedule of a trace: what is computed between calls takes as long as it did.
 
-    A trace that knows flops only needs `flops_per_second`; UsageError where it is missing.
+    Collective operations are done by the algorithms that `choose` says; None: that the MPI of the trace takes. A trace
+    that knows flops only needs `flops_per_second`; UsageError where it is missing. CorruptFile where a rank computes
+    for longer than can be simulated.
     """
     joined = join(trace)
-    plan = plan_replay(joined, match(joined), collective_calls(joined))
+    choose = choose or chooser_of(release_in(trace.mpi))
+    plan = plan_replay(joined, match(joined), collective_calls(joined), choose)
     steps = sum(
         len(collective.steps_of(int(joined.rank[row])))
         for row, collective in plan.collectives.items()
@@ -54,6 +64,7 @@ def schedule_of(trace: Trace, flops_per_second: float | None = None) -> Replayed
     most = 2 * joined.calls.size + steps
     refuse_more("TRACE: operations of its replay", most, MOST_OPERATIONS, "replay a part of it")
     computed_ns = _computed_ns(joined, plan, flops_per_second)
+    _refuse_endless(joined, computed_ns)
     starts = joined.of_kinds(*ISENDS, *IRECEIVES, *ICOLLECTIVES, *STARTS)
     first_request = joined.calls["first_request"].tolist()
     requests = joined.calls["requests"].tolist()
@@ -103,6 +114,18 @@ def _computed_ns(
     before[is_first] = begin.min(initial=0)
     computed = np.maximum(begin - before, 0)
     return [int(time) for time in computed + _local_ns(joined, plan)]
+
+
+def _refuse_endless(joined: JoinedCalls, computed_ns: list[int]) -> None:
+    """CorruptFile, or UsageError of flops, where a rank computes for longer than can be simulated."""
+    seconds = np.bincount(joined.rank, np.array(computed_ns, np.float64) / 1e9)
+    if seconds.max(initial=0.0) < MOST_SECONDS:
+        return
+    rank, days = int(seconds.argmax()), seconds.max() / 86400
+    told = f"rank {rank} would compute for {days:.3g} days, of which 106 can be simulated"
+    if not joined.trace.has_times:
+        raise UsageError(f"--flops-per-second: {told}; say a faster one.")
+    raise CorruptFile(f"the trace can't be replayed: {told}: does its clock jump?")
 
 
 def _local_ns(joined: JoinedCalls, plan: ReplayPlan) -> NDArray[np.int64]:

@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections import Counter
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
 
 from chiplog.application.collective_calls import BLOCKING, CollectiveCalls
-from chiplog.application.collective_templates import (
-    OPERATION_OF,
-    Step,
-    Template,
-    message_bytes_of,
-    template,
-)
+from chiplog.application.collective_templates import Step, Template, message_bytes_of, template
 from chiplog.application.joined_calls import JoinedCalls
 from chiplog.application.messages import Messages
+from chiplog.collectives.mpis.choice import OPERATIONS, AlgorithmChoice, Chooser, CollectiveCall
 from chiplog.counts import counted
-from chiplog.tracing.trace import KINDS
+from chiplog.tracing.trace import ICOLLECTIVES, KINDS, STARTS_AND_ENDS
 
 ROOTED = ("bcast", "reduce", "gather", "scatter")
+MOST_NAMED = 4
+"""Algorithms that a note names."""
 KEEP_TIME = ("Win_", "Put", "Get", "Neighbor", "Ineighbor", "Accumulate", "Comm_")
 """How calls begin that are not replayed, but take as long as they did."""
 
@@ -29,6 +27,8 @@ KEEP_TIME = ("Win_", "Put", "Get", "Neighbor", "Ineighbor", "Accumulate", "Comm_
 class PlannedCollective:
     """A collective operation of a trace, and what stands for it."""
 
+    call: CollectiveCall
+    choice: AlgorithmChoice
     template: Template
     members: tuple[int, ...]
     """World ranks."""
@@ -63,9 +63,9 @@ class ReplayPlan:
 
 
 def plan_replay(
-    joined: JoinedCalls, messages: Messages, collectives: CollectiveCalls
+    joined: JoinedCalls, messages: Messages, collectives: CollectiveCalls, choose: Chooser
 ) -> ReplayPlan:
-    """What stands for the calls of a trace."""
+    """What stands for the calls of a trace, with the algorithms that `choose` says."""
     sends, receives = messages.sends.tolist(), messages.receives.tolist()
     ranks = joined.rank.tolist()
     sizes = joined.calls["sent_bytes"][messages.sends].tolist()
@@ -74,46 +74,89 @@ def plan_replay(
         tags[send] = tags[receive] = tag
         peers[send], peers[receive] = ranks[receive], ranks[send]
         message_bytes[send] = message_bytes[receive] = size
-    planned = _planned(joined, collectives, len(sends))
-    names = {
-        BLOCKING[KINDS[joined.calls["kind"][row]]]: collective
-        for row, collective in planned.items()
-    }
+    planned = _planned(joined, collectives, len(sends), choose)
     return ReplayPlan(
         tags,
         peers,
         message_bytes,
         frozenset(sends),
         planned,
-        {
-            f"MPI_{name}": f"{OPERATION_OF[name]}, {collective.template.algorithm}"
-            for name, collective in sorted(names.items())
-        },
-        _notes(joined, messages),
+        _algorithms(planned),
+        (*_notes(joined, messages), *_nearest(joined, planned)),
     )
 
 
 def _planned(
-    joined: JoinedCalls, collectives: CollectiveCalls, tag: int
+    joined: JoinedCalls, collectives: CollectiveCalls, tag: int, choose: Chooser
 ) -> dict[int, PlannedCollective]:
     """By the rows of their calls; those that have no counterpart here are left out."""
     calls, starts = joined.calls, collectives.starts.tolist()
+    hosts = joined.trace.hosts
+    nodes = [
+        len({hosts[rank] for rank in group if rank >= 0}) if hosts and all(hosts) else 0
+        for group in joined.trace.communicators
+    ]
     planned: dict[int, PlannedCollective] = {}
     for start, end in pairwise(starts):
         rows = collectives.rows[start:end]
-        call = calls[rows[0]]
-        name = BLOCKING[KINDS[call["kind"]]]
-        if name not in OPERATION_OF:
+        first = calls[rows[0]]
+        name = KINDS[first["kind"]]
+        function = BLOCKING[name].lower()
+        if function not in OPERATIONS:
             continue
-        members = joined.trace.communicators[call["communicator"]]
-        size = message_bytes_of(name, calls["sent_bytes"][rows], calls["received_bytes"][rows])
-        chosen = template(OPERATION_OF[name], len(members), size)
-        root = int(call["peer"]) if OPERATION_OF[name] in ROOTED else members[0]
+        members = joined.trace.communicators[first["communicator"]]
+        size = message_bytes_of(function, calls["sent_bytes"][rows], calls["received_bytes"][rows])
+        call = CollectiveCall(function, len(members), size, nodes[first["communicator"]])
+        choice = _own_nonblocking(choose(call)) if name in ICOLLECTIVES else choose(call)
+        chosen = template(call, choice)
+        root = int(first["peer"]) if call.operation in ROOTED else members[0]
         place = members.index(root) if root in members else 0
-        collective = PlannedCollective(chosen, members, place, tag)
+        collective = PlannedCollective(call, choice, chosen, members, place, tag)
         planned.update(dict.fromkeys(rows.tolist(), collective))
         tag += chosen.tags
     return planned
+
+
+def _own_nonblocking(choice: AlgorithmChoice) -> AlgorithmChoice:
+    """MPIs have algorithms of their own for non-blocking calls, whose choice is not known here."""
+    return replace(choice, native="non-blocking one", is_nearest=True) if choice.native else choice
+
+
+def _mpi_name(function: str) -> str:
+    return f"MPI_{function.capitalize()}"
+
+
+def _algorithms(planned: dict[int, PlannedCollective]) -> dict[str, str]:
+    """By MPI's function, the operation and its algorithms, the most frequent first."""
+    counts: dict[str, Counter[str]] = {}
+    operations: dict[str, str] = {}
+    for collective in planned.values():
+        name = _mpi_name(collective.call.function)
+        operations[name] = collective.call.operation
+        counts.setdefault(name, Counter())[collective.template.algorithm] += 1
+    return {
+        name: f"{operations[name]}, {' or '.join(way for way, _ in counts[name].most_common())}"
+        for name in sorted(counts)
+    }
+
+
+def _nearest(joined: JoinedCalls, planned: dict[int, PlannedCollective]) -> list[str]:
+    """Which algorithms of the MPI have no schedule, with their share of the traced time in MPI."""
+    near = {row: it for row, it in planned.items() if it.choice.is_nearest and it.call.ranks > 1}
+    if not near:
+        return []
+    durations = joined.durations_ns
+    ways: dict[str, int] = {}
+    for row, collective in near.items():
+        way = f"{_mpi_name(collective.call.function)}'s {collective.choice.native} as {collective.template.algorithm}"
+        ways[way] = ways.get(way, 0) + int(durations[row])
+    is_local = joined.of_kinds(*STARTS_AND_ENDS)
+    total = int(durations[~is_local].sum())
+    share = f" ({100 * sum(ways.values()) / total:.2g} % of the time in MPI)" if total else ""
+    named = sorted(ways, key=lambda way: (-ways[way], way))
+    more = f" and {len(named) - MOST_NAMED} more" if len(named) > MOST_NAMED else ""
+    listed = ", ".join(named[:MOST_NAMED])
+    return [f"the nearest algorithm stands for those without a schedule{share}: {listed}{more}"]
 
 
 def _notes(joined: JoinedCalls, messages: Messages) -> tuple[str, ...]:

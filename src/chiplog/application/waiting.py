@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from chiplog.application.collective_calls import BLOCKING, CollectiveCalls
 from chiplog.application.joined_calls import NEVER, JoinedCalls, Rows
 from chiplog.application.messages import Messages
-from chiplog.tracing.trace import KINDS
+from chiplog.tracing.trace import KINDS, are_of_kinds
 
 Nanoseconds = NDArray[np.int64]
 
@@ -74,7 +74,7 @@ def _awaited(joined: JoinedCalls, collectives: CollectiveCalls) -> Nanoseconds:
     begin = joined.calls["begin_ns"][collectives.rows]
     awaited = begin.copy()
     ranks, peers = joined.rank[collectives.rows], joined.calls["peer"][collectives.rows]
-    kind = joined.calls["kind"][collectives.rows]
+    kind = joined.kind[collectives.rows]
     firsts = collectives.starts[:-1]
     if not firsts.size:
         return awaited
@@ -82,15 +82,20 @@ def _awaited(joined: JoinedCalls, collectives: CollectiveCalls) -> Nanoseconds:
     last = np.maximum.reduceat(begin, firsts)[operation]
     is_root = ranks == peers
     root_begin = np.maximum.reduceat(np.where(is_root, begin, np.iinfo(np.int64).min), firsts)
-    names = np.array([BLOCKING.get(name, "") for name in KINDS])[kind]
-    from_root = np.isin(names, FROM_ROOT) & ~is_root
+    from_root = _does(kind, FROM_ROOT) & ~is_root
     awaited[from_root] = np.maximum(begin, root_begin[operation])[from_root]
-    to_root = np.isin(names, TO_ROOT) & is_root
+    to_root = _does(kind, TO_ROOT) & is_root
     awaited[to_root] = last[to_root]
     some = (*FROM_ROOT, *TO_ROOT, *FROM_LOWER, *NOT_ALL_WAIT)
-    all_wait = ~np.isin(names, some)
+    all_wait = ~_does(kind, some)
     awaited[all_wait] = last[all_wait]
-    for at in np.flatnonzero(np.isin(names[firsts], FROM_LOWER)).tolist():
+    for at in np.flatnonzero(_does(kind[firsts], FROM_LOWER)).tolist():
         place = slice(collectives.starts[at], collectives.starts[at + 1])
         awaited[place] = np.maximum.accumulate(begin[place])
     return awaited
+
+
+def _does(kind: NDArray[np.uint16], operations: tuple[str, ...]) -> NDArray[np.bool_]:
+    """Which calls begin one of these operations, blocking or not."""
+    names = (name for name, operation in BLOCKING.items() if operation in operations)
+    return are_of_kinds(kind, *names)

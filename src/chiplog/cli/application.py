@@ -21,8 +21,10 @@ from chiplog.errors import UsageError
 if TYPE_CHECKING:
     from chiplog.application.replay import ReplayedTrace
     from chiplog.application.result import Alternative, AppResult, Replay
+    from chiplog.collectives.mpis.choice import Chooser
     from chiplog.jobs.replay import ReplayBy
     from chiplog.schedule import Schedule
+    from chiplog.tracing.trace import Trace
 
 WILDCARDS = (-1, -2)
 
@@ -42,6 +44,12 @@ class TraceReading:
         "--flops-per-second",
         metavar="RATE",
         help="How fast a rank computes, for traces with flops in place of times.",
+    )
+    mpi: str | None = option(
+        None,
+        "--mpi",
+        metavar="RELEASE",
+        help="openmpi-5.0, mpich-4.0 or the like, whose algorithms collectives are replayed by; else the trace's.",
     )
 
 
@@ -63,6 +71,18 @@ class ReplayOptions:
         metavar="CHANGE",
         help="The time with L+200us, G*2, computing*0.5 or the like; may be repeated.",
     )
+    tuning: Path | None = option(
+        None,
+        "--tuning",
+        metavar="FILE",
+        help="Collectives as this tuning file of Open MPI or MPICH has them.",
+    )
+    anchors: list[Path] | None = option(
+        None,
+        "--anchor",
+        metavar="FILE",
+        help="Correct collectives by measured ones, as chiplog predict does; may be repeated.",
+    )
     others: list[Path] | None = option(
         None,
         "--compare",
@@ -83,6 +103,8 @@ class ReplayOptions:
             "--sensitivity": self.sensitivity,
             "--change": self.changes,
             "--compare": self.others,
+            "--tuning": self.tuning,
+            "--anchor": self.anchors,
         }
         return next((name for name, value in asked.items() if value), None)
 
@@ -117,7 +139,11 @@ def application(
     traced = read_trace(trace, TraceOptions(any_source=reading.any_source))
     result = costs_of(traced)
     if model.is_asked:
-        replayed = schedule_of(traced, reading.flops_per_second)
+        choose = _chooser(traced, reading.mpi, model.tuning)
+        if model.anchors:
+            replayed = _anchored(traced, reading, model, choose)
+        else:
+            replayed = schedule_of(traced, reading.flops_per_second, choose)
         result = _replayed(result, replayed, model, trace)
     elif asked := model.asked_of_a_model:
         raise UsageError(
@@ -129,6 +155,40 @@ def application(
         say(application_text(result, details=details))
     for sentence in result.notes:
         note(f"{sentence}.")
+
+
+def _chooser(trace: Trace, mpi: str | None, tuning: Path | None) -> Chooser:
+    """By which algorithms collectives are replayed; says what is not known of the MPI's rules."""
+    from chiplog.collectives.mpis.known import chooser_of, release_in, release_named
+    from chiplog.tune.in_effect import chooser_from
+
+    release = release_in(trace.mpi) if mpi is None else release_named(mpi)
+    if release is None and tuning is None:
+        note(
+            "collectives are replayed by chiplog's default algorithms, since the trace names no MPI whose rules are "
+            "known: --mpi openmpi-5.0 or the like names it."
+        )
+    if release is not None and release.caution is not None:
+        note(f"{release.caution}.")
+    return chooser_of(release) if tuning is None else chooser_from(tuning, release)
+
+
+def _anchored(
+    trace: Trace, reading: TraceReading, model: ReplayOptions, choose: Chooser
+) -> ReplayedTrace:
+    """With collectives as measured ones correct them; UsageError where none of them was measured."""
+    from chiplog.application.replay import schedule_of
+    from chiplog.jobs.anchor_files import read_anchors
+    from chiplog.jobs.anchored_replay import AnchoredChooser, refuse_unused
+
+    given = model.parameters
+    if given.model is None:
+        raise UsageError("--anchor: needs --model, since it corrects what a model predicts.")
+    fit = fitted_from(given.model, given, model.target, anyway=model.anyway).fit
+    anchored = AnchoredChooser(choose, fit, read_anchors(model.anchors or ()))
+    replayed = schedule_of(trace, reading.flops_per_second, anchored)
+    refuse_unused(anchored)
+    return replace(replayed, notes=(*replayed.notes, *anchored.notes))
 
 
 def _replayed(

@@ -36,9 +36,9 @@ class TreeCosts:
 class Task:
     """One collective operation; rank 0 is the root where there is one.
 
-    `message_bytes` is the whole message of barrier, bcast, reduce and allreduce, the block of one rank of gather,
-    scatter and allgather, the block for one peer of alltoall, and one face of halo. Algorithms that don't know
-    `peers` (of a rank in one round), `segment_bytes`, `dimensions` or `costs` pass over them.
+    `message_bytes` is the whole message of barrier, bcast, reduce, allreduce, reduce_scatter and scan, the block of one
+    rank of gather, scatter and allgather, the block for one peer of alltoall, and one face of halo. Algorithms that
+    don't know `peers` (of a rank in one round), `segment_bytes`, `dimensions` or `costs` pass over them.
     """
 
     ranks: int

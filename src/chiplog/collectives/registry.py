@@ -17,6 +17,8 @@ OPERATIONS = {
     "allreduce": "every rank gets the sum of all messages",
     "allgather": "every rank gets a block from each",
     "alltoall": "every rank gets a block of its own from each",
+    "reduce_scatter": "every rank gets its block of the sum of all messages",
+    "scan": "every rank gets the sum of the messages of the ranks up to it",
     "halo": "neighbours in a periodic grid swap faces",
 }
 
@@ -39,6 +41,8 @@ MODULES = {
     "allreduce": ("recursive_doubling", "ring", "rabenseifner", "reduce_broadcast"),
     "allgather": ("ring", "recursive_doubling", "bruck"),
     "alltoall": ("linear", "pairwise", "bruck"),
+    "reduce_scatter": ("recursive_halving", "pairwise", "ring"),
+    "scan": ("linear", "recursive_doubling"),
     "halo": ("direct",),
 }
 """A new algorithm is a file in its operation's folder and a name here."""

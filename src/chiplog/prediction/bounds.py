@@ -62,6 +62,8 @@ RECEIVED_BYTES: dict[str, Callable[[Task], int]] = {
     "allreduce": lambda task: 2 * _all_blocks(task) // task.ranks,
     "allgather": _all_blocks,
     "alltoall": _all_blocks,
+    "reduce_scatter": lambda task: _all_blocks(task) // task.ranks,
+    "scan": lambda task: task.message_bytes,
     "halo": lambda task: neighbours(task) * task.message_bytes,
 }
 """The least that the busiest rank has to receive, by operation."""

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -62,14 +66,22 @@ class RecordedRank:
         return _text(self.header["mpi"])
 
 
-def read_rank(path: Path, clocks: dict[int, ClockRate]) -> RecordedRank:
-    """The rank's calls; CorruptFile where the file can't be understood.
+def read_ranks(paths: Sequence[Path]) -> list[RecordedRank]:
+    """The calls of all ranks, on all cores; CorruptFile where a file can't be understood.
 
-    `clocks` are those of the files that were read before, by the lowest rank that has each: ranks of one host count the
-    same ticks, and so their times are only comparable to the ns where all are converted alike.
+    Ranks of one host count the same ticks, and their times are only comparable to the ns where all are converted alike:
+    by the clock of the first of them.
     """
-    file = read_trace_file(path)
-    clock = clocks.setdefault(int(file.header["clock_leader"]), ClockRate(file))
+    with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as threads:
+        files = list(threads.map(read_trace_file, paths))
+        clocks: dict[int, ClockRate] = {}
+        for file in files:
+            clocks.setdefault(int(file.header["clock_leader"]), ClockRate(file))
+        return list(threads.map(partial(_recorded, clocks), files))
+
+
+def _recorded(clocks: dict[int, ClockRate], file: TraceFile) -> RecordedRank:
+    clock = clocks[int(file.header["clock_leader"])]
     entries = file.entries
     is_row = (entries["kind"] < file_of.STATUS) | (entries["kind"] >= file_of.RECEIVING)
     is_row &= entries["kind"] != 255
@@ -88,7 +100,7 @@ def read_rank(path: Path, clocks: dict[int, ClockRate]) -> RecordedRank:
     _join_parts(file, calls, rows)
     requests = _Requests(file, rows, cursor.at)
     requests.fill(calls)
-    return RecordedRank(path, file.header, calls, requests.numbers, _communicators(file))
+    return RecordedRank(file.path, file.header, calls, requests.numbers, _communicators(file))
 
 
 def _text(raw: bytes) -> str:
@@ -239,6 +251,8 @@ class _Requests:
         self._join_statuses(calls, row_of, (made, number))
         completes = (entries["kind"] < file_of.STATUS) | (entries["kind"] == file_of.MORE)
         owners, listed = self._listed(np.flatnonzero(completes & ~is_start))
+        is_known = _entry_of(listed, made, number) >= 0
+        owners, listed = owners[is_known], listed[is_known]
         is_preparing = IS_PREPARING[names]
         starting = made[~is_preparing[made]]
         owners = np.concatenate((owners, starting))

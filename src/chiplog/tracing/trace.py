@@ -110,6 +110,13 @@ def kinds(*names: str) -> NDArray[np.uint16]:
     return np.array([KIND_OF[name] for name in names], np.uint16)
 
 
+def are_of_kinds(column: NDArray[np.uint16], *names: str) -> NDArray[np.bool_]:
+    """Which of these kinds of calls are among `names`, shape as of `column`."""
+    among = np.zeros(len(KINDS), bool)
+    among[kinds(*names)] = True
+    return among[column]
+
+
 @dataclass(frozen=True)
 class RankTrace:
     """The calls of a rank in the order in which it made them: type CALL, shape (calls,).
@@ -133,8 +140,7 @@ class RankTrace:
     @property
     def start_and_end_seconds(self) -> float:
         """Time within MPI_Init and MPI_Finalize, which are no communication."""
-        kinds = [KIND_OF[name] for name in ("Init", "Init_thread", "Finalize")]
-        calls = self.calls[np.isin(self.calls["kind"], kinds)]
+        calls = self.calls[are_of_kinds(self.calls["kind"], "Init", "Init_thread", "Finalize")]
         return float((calls["end_ns"] - calls["begin_ns"]).sum()) / 1e9
 
     @property
@@ -171,3 +177,5 @@ class Trace:
     """Sentences on what to know of it."""
     has_times: bool = True
     """False where only computation is known, in flops: then all times are 0."""
+    mpi: str = ""
+    """What the MPI of the program calls itself; "" where that is not known."""

@@ -107,12 +107,21 @@ def is_trace_file(path: Path) -> bool:
         return False
 
 
-def read_trace_file(path: Path) -> TraceFile:
-    """One rank's file; CorruptFile where it is none, or cut within its header, or can't be."""
+def read_header(path: Path) -> Any:
+    """The header of a rank's file, of the type HEADER; errors as of `read_trace_file`."""
+    return _header(path, _bytes_of(path, HEADER.itemsize))
+
+
+def _bytes_of(path: Path, count: int = -1) -> NDArray[np.uint8]:
     try:
-        raw = np.fromfile(path, np.uint8)
+        return np.fromfile(path, np.uint8, count)
     except OSError as error:
         raise UsageError(f"{path} can't be opened: {error.strerror}.") from error
+
+
+def read_trace_file(path: Path) -> TraceFile:
+    """One rank's file; CorruptFile where it is none, or cut within its header, or can't be."""
+    raw = _bytes_of(path)
     header = _header(path, raw)
     block_bytes = int(header["block_bytes"])
     body = raw[int(header["header_bytes"]) :]

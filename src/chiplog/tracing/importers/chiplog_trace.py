@@ -14,13 +14,12 @@ from chiplog.errors import CorruptFile
 from chiplog.tracing.importer import TraceImporter, TraceOptions
 from chiplog.tracing.recorded_rank import (
     UNKNOWN_COMMUNICATOR,
-    ClockRate,
     Members,
     RecordedRank,
-    read_rank,
+    read_ranks,
 )
-from chiplog.tracing.trace import NOBODY, PARTS, RankTrace, Trace, kinds
-from chiplog.tracing.trace_file import is_trace_file
+from chiplog.tracing.trace import NOBODY, PARTS, RankTrace, Trace, are_of_kinds
+from chiplog.tracing.trace_file import is_trace_file, read_header
 
 NAME = re.compile(r"rank-(\d{1,9})\.trace")
 
@@ -40,17 +39,8 @@ def _recognises(place: Path) -> bool:
 
 def _read(place: Path, _: TraceOptions) -> Trace:
     files = _files(place) or {0: place}
-    clocks: dict[int, ClockRate] = {}
-    recorded = [read_rank(files[rank], clocks) for rank in sorted(files)]
-    count = int(recorded[0].header["ranks"])
-    for rank, record in zip(sorted(files), recorded, strict=True):
-        if record.rank != rank or int(record.header["ranks"]) != count:
-            raise CorruptFile(
-                f"{record.path}: is of rank {record.rank} of {record.header['ranks']}, not of rank {rank} of {count}."
-            )
-    missing = next((rank for rank in range(count) if rank not in files), None)
-    if missing is not None:
-        raise CorruptFile(f"{place}: the file of rank {missing} of {count} is missing.")
+    count = _count_ranks(files, place)
+    recorded = read_ranks([files[rank] for rank in sorted(files)])
     notes = _correct_clocks(recorded)
     beginnings = [record.calls["begin_ns"].min() for record in recorded if record.calls.size]
     origin_ns = int(min(beginnings, default=0))
@@ -64,8 +54,25 @@ def _read(place: Path, _: TraceOptions) -> Trace:
         communicators=tuple(groups.members),
         hosts=tuple(record.host for record in recorded),
         source=f"chiplog trace, {recorded[0].mpi}",
+        mpi=recorded[0].mpi,
         notes=tuple(notes),
     )
+
+
+def _count_ranks(files: dict[int, Path], place: Path) -> int:
+    """How many ranks there are; CorruptFile where a file is missing, or is of another rank or another program."""
+    count = 0
+    for rank in sorted(files):
+        header = read_header(files[rank])
+        count = count or int(header["ranks"])
+        if int(header["rank"]) != rank or int(header["ranks"]) != count:
+            raise CorruptFile(
+                f"{files[rank]}: is of rank {header['rank']} of {header['ranks']}, not of rank {rank} of {count}."
+            )
+    missing = next((rank for rank in range(count) if rank not in files), None)
+    if missing is not None:
+        raise CorruptFile(f"{place}: the file of rank {missing} of {count} is missing.")
+    return count
 
 
 def _correct_clocks(recorded: Sequence[RecordedRank]) -> list[str]:
@@ -152,7 +159,7 @@ def _rank_trace(record: RecordedRank, groups: _Communicators, origin_ns: int) ->
 
 def _in_order(calls: NDArray[np.void]) -> NDArray[np.void]:
     """By begin, where calls of several threads stand thread after thread; parts of calls stay behind them."""
-    is_part = np.isin(calls["kind"], kinds(*PARTS))
+    is_part = are_of_kinds(calls["kind"], *PARTS)
     owner = np.maximum.accumulate(np.where(is_part, 0, np.arange(calls.size)))
     begins = calls["begin_ns"][owner]
     if not np.any(begins[1:] < begins[:-1]):

@@ -1,0 +1,1 @@
+"""Which algorithm an MPI takes for a collective call, where nothing is set."""

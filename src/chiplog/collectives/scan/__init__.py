@@ -1,0 +1,1 @@
+"""Algorithms of the operation scan."""
