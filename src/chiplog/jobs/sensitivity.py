@@ -10,7 +10,7 @@ from chiplog.fitting.predictions.known import Array
 from chiplog.jobs.replay import ReplayBy
 from chiplog.jobs.simulated_model import FittedParameters, corners
 from chiplog.prediction.loggp import LogGPSpeaker
-from chiplog.prediction.network_change import UNCHANGED, NetworkChange, latency_of
+from chiplog.prediction.network_change import UNCHANGED, NetworkChange
 from chiplog.prediction.sensitivity import (
     GAINS,
     added_latency,
@@ -73,18 +73,10 @@ def _or_none(start: float, amount: float | None, unit: float = 1.0) -> float | N
 
 def _parameters_now(schedule: Schedule, by: ReplayBy) -> tuple[float, float]:
     """L of the shortest messages in seconds, and G of the longest ones in seconds a byte."""
-    if by.fitted is not None:
-        times = ScheduleTimes(schedule, LogGPSpeaker(by.fitted.fit), by.conditions)
-        shortest, longest = (times.costs_of(size) for size in (times.sizes[0], times.sizes[-1]))
-        return float(latency_of(shortest, times.sizes[0])[0]), float(longest["G"][0])
-    assert by.parameters is not None
-    first, last = by.parameters.protocols[0], by.parameters.protocols[-1]
-    if isinstance(first, Protocol):
-        latency_ps = first.L_ps
-    else:
-        latency_ps = max(first.one_way_ps - first.send_ps - first.receive_ps, 0)
+    protocols = by.parameters_of(schedule).protocols
+    last = protocols[-1]
     byte_as = last.G_as if isinstance(last, Protocol) else last.nic_as
-    return latency_ps / PS_PER_SECOND, byte_as * 1e-18
+    return protocols[0].latency_ps / PS_PER_SECOND, byte_as * 1e-18
 
 
 def _fitted(fitted: FittedParameters, schedule: Schedule, conditions: Conditions) -> list[_Times]:

@@ -60,6 +60,12 @@ class ScheduleTimes:
         return replace(self.schedule, operations=operations)
 
     @property
+    def largest_eager_bytes(self) -> int | None:
+        """S of the fit, or of the change."""
+        changed = self.change.largest_eager_bytes
+        return self.speaker.largest_eager_bytes if changed is None else changed
+
+    @property
     def sizes(self) -> tuple[int, ...]:
         """The sizes of its messages in bytes, ascending."""
         return tuple(self._counts)
@@ -86,7 +92,7 @@ class ScheduleTimes:
     def parameters(self, fractions: Array, *, whole: bool) -> list[LogGOPS]:
         """What the simulator takes, for each vector of one point of the set: the costs of each size that is sent."""
         network = self.speaker.network(self.space.used, fractions, whole)
-        limit = self.speaker.largest_eager_bytes
+        limit = self.largest_eager_bytes
         crossing = (Traffic.EXCHANGE, Traffic.BURST) if self.speaker.tells_exchanges else ()
         alone, *of_traffic = (
             self._protocols(network, traffic) for traffic in (Traffic.ALONE, *crossing)
@@ -97,12 +103,6 @@ class ScheduleTimes:
             for crossed in [tuple(crossed_lists)]
         ]
 
-    def costs_of(self, message_bytes: int) -> dict[str, Array]:
-        """What a message of one size costs in the middle of the set, alone."""
-        middle = np.full((1, len(self.space.symbols)), 0.5)
-        network = self.speaker.network(self.space.used, middle, False)
-        return network.at(segment_of(self.speaker.fit, message_bytes), message_bytes, Traffic.ALONE)
-
     def _protocols(
         self, network: RegimeNetwork, traffic: Traffic
     ) -> list[tuple[MessageTimes, ...]]:
@@ -111,19 +111,16 @@ class ScheduleTimes:
         for size in self._counts:
             segment = segment_of(self.speaker.fit, size)
             costs = network.at(segment, size, traffic)
-            if self.change != UNCHANGED:
-                costs = self.change.of_costs(costs, size)
             keeps_up = self.speaker.regimes[segment].receiver_keeps_up
             columns = zip(*(values.tolist() for values in costs.values()), strict=True)
-            first = size if rows else 0
-            rows.append(
-                [
-                    MessageTimes.from_seconds(
-                        first, dict(zip(costs, row, strict=True)), receiver_keeps_up=keeps_up
-                    )
-                    for row in columns
-                ]
-            )
+            times = [
+                MessageTimes.from_seconds(
+                    size, dict(zip(costs, row, strict=True)), receiver_keeps_up=keeps_up
+                )
+                for row in columns
+            ]
+            is_changed = self.change != UNCHANGED
+            rows.append(list(map(self.change.of_times, times)) if is_changed else times)
         return list(zip(*rows, strict=True))
 
     def evaluate(self, fractions: Array, whole: bool) -> Array:
