@@ -228,12 +228,13 @@ def app(
     flops_per_second: float | None = None,
     anyway: bool = False,
     sensitivity: bool = False,
+    savings: bool = False,
 ) -> AppResult:
     """What an application's communication costs, from a trace of it; with a `model`, its time by it, in `replay`.
 
     `any_source` is the number of MPI_ANY_SOURCE in liballprof's text, where the trace does not tell it;
     `flops_per_second` is how fast a rank computes, where the trace has flops in place of times. With `sensitivity`,
-    also how that time changes with each parameter of the model.
+    also how that time changes with each parameter of the model; with `savings`, what would save most of it.
 
     CorruptFile where the trace can't be understood; UsageError where the fit can't be simulated, or its own check
     rejects it, unless `anyway`.
@@ -249,15 +250,18 @@ def app(
         return costs
     from chiplog.application.replay import schedule_of
     from chiplog.jobs.replay import ReplayBy, replay
+    from chiplog.jobs.savings import TracedProgram
+    from chiplog.jobs.savings import savings as savings_of
+    from chiplog.jobs.sensitivity import sensitivity as sensitivity_of
     from chiplog.jobs.simulated_model import parameters_to_simulate
 
     by = ReplayBy(parameters_to_simulate(_fits(model), anyway=anyway))
-    replayed = schedule_of(read_in, flops_per_second)
-    answer = replay(costs, replayed, by)
-    if sensitivity:
-        from chiplog.jobs.sensitivity import sensitivity as sensitivity_of
-
-        answer = replace(answer, sensitivity=sensitivity_of(replayed.schedule, by))
+    program = TracedProgram(read_in, schedule_of(read_in, flops_per_second), flops_per_second)
+    answer = replace(
+        replay(costs, program.replayed, by),
+        sensitivity=sensitivity_of(program.schedule, by) if sensitivity else None,
+        savings=savings_of(program, by) if savings else None,
+    )
     return replace(costs, replay=answer)
 
 

@@ -20,10 +20,10 @@ from chiplog.cli.output import note, say, write_json
 from chiplog.errors import UsageError
 
 if TYPE_CHECKING:
-    from chiplog.application.replay import ReplayedTrace
     from chiplog.application.result import Alternative, AppResult, Replay
     from chiplog.jobs.replay import ReplayBy
     from chiplog.schedule import Schedule
+    from chiplog.tracing.trace import Trace
 
 WILDCARDS = (-1, -2)
 
@@ -58,6 +58,9 @@ class ReplayOptions:
         "--sensitivity",
         help="How much each parameter of the model matters to the application's time.",
     )
+    savings: bool = option(
+        False, "--savings", help="What would save most: placement, the eager limit, overlap."
+    )
     changes: list[str] | None = option(
         None,
         "--change",
@@ -82,6 +85,7 @@ class ReplayOptions:
         """The first option that is given and needs a model."""
         asked = {
             "--sensitivity": self.sensitivity,
+            "--savings": self.savings,
             "--change": self.changes,
             "--compare": self.others,
         }
@@ -107,7 +111,6 @@ def application(
     how long the application would take with it.
     """
     from chiplog.application.costs import costs_of
-    from chiplog.application.replay import schedule_of
     from chiplog.cli.application_text import application_text
     from chiplog.tracing.importer import TraceOptions, read_trace
 
@@ -120,8 +123,7 @@ def application(
     traced = read_trace(trace, TraceOptions(any_source=reading.any_source))
     result = costs_of(traced)
     if model.is_asked:
-        replayed = schedule_of(traced, reading.flops_per_second)
-        result = _replayed(result, replayed, model, trace)
+        result = _replayed(result, traced, reading.flops_per_second, model, trace)
     elif asked := model.asked_of_a_model:
         raise UsageError(
             f"{asked}: needs a model: add --model MODEL.json, or --L, --o, --g and --G."
@@ -135,21 +137,26 @@ def application(
 
 
 def _replayed(
-    result: AppResult, replayed: ReplayedTrace, model: ReplayOptions, path: Path
+    result: AppResult, traced: Trace, flops: float | None, model: ReplayOptions, path: Path
 ) -> AppResult:
     """With the time that the model says."""
+    from chiplog.application.replay import schedule_of
     from chiplog.jobs.replay import replay
+    from chiplog.jobs.savings import TracedProgram, savings
+    from chiplog.jobs.sensitivity import sensitivity
 
-    by = _by(model, replayed.schedule)
+    program = TracedProgram(traced, schedule_of(traced, flops), flops)
+    by = _by(model, program.schedule)
     if by.fitted is not None:
-        cautions(by.fitted, replayed.schedule)
+        cautions(by.fitted, program.schedule)
     by = replace(by, trace=str(path))
-    answer = replay(result, replayed, by)
-    answer = replace(answer, alternatives=_alternatives(answer, replayed.schedule, by, model))
-    if model.sensitivity:
-        from chiplog.jobs.sensitivity import sensitivity
-
-        answer = replace(answer, sensitivity=sensitivity(replayed.schedule, by))
+    answer = replay(result, program.replayed, by)
+    answer = replace(
+        answer,
+        alternatives=_alternatives(answer, program.schedule, by, model),
+        sensitivity=sensitivity(program.schedule, by) if model.sensitivity else None,
+        savings=savings(program, by) if model.savings else None,
+    )
     return replace(result, replay=answer)
 
 
@@ -157,19 +164,21 @@ def _alternatives(
     answer: Replay, schedule: Schedule, by: ReplayBy, model: ReplayOptions
 ) -> tuple[Alternative, ...]:
     """With the changes that were asked for, and by the other models."""
-    from chiplog.jobs.replay import ReplayBy, alternative
+    from chiplog.jobs.paired import PairedTimes, Variant
+    from chiplog.jobs.replay import ReplayBy, alternative, saves_by
     from chiplog.prediction.network_change import parse_change
 
-    alternatives = [
-        alternative(text, answer, by.simulate(schedule, parse_change(text)))
-        for text in model.changes or ()
-    ]
+    paired = PairedTimes(schedule, by)
+    alternatives = []
+    for text in model.changes or ():
+        change = parse_change(text)
+        saves = paired.saved_share(Variant(schedule, change))
+        alternatives.append(alternative(text, by.simulate(schedule, change), saves))
     for path in model.others or ():
-        other = fitted_from(path, ParameterOptions(), model.target, anyway=model.anyway)
-        cautions(other, schedule)
-        alternatives.append(
-            alternative(str(path), answer, ReplayBy(other, trace=by.trace).simulate(schedule))
-        )
+        fitted = fitted_from(path, ParameterOptions(), model.target, anyway=model.anyway)
+        cautions(fitted, schedule)
+        other = ReplayBy(fitted, trace=by.trace).simulate(schedule)
+        alternatives.append(alternative(str(path), other, saves_by(answer, other)))
     return tuple(alternatives)
 
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from chiplog.application.result import Alternative, AppResult, RankCosts, Replay
 from chiplog.cli.output import aligned, wrapped
+from chiplog.cli.savings_text import savings_text
 from chiplog.cli.sensitivity_text import sensitivity_text
-from chiplog.counts import counted
+from chiplog.counts import counted, number_ranges
 from chiplog.report import format
 
 MOST_CALLS = 8
@@ -30,6 +29,8 @@ def application_text(result: AppResult, *, details: bool = False) -> str:
         parts.append(_replay(result.replay))
         if result.replay.sensitivity is not None:
             parts.append(sensitivity_text(result.replay.sensitivity))
+        if result.replay.savings is not None:
+            parts.append(savings_text(result.replay.savings, result.replay.seconds))
     return "\n\n".join(parts)
 
 
@@ -53,7 +54,7 @@ def _ranks(result: AppResult, *, details: bool) -> str:
     lines = list(groups.items())
     shown = lines if details else _ends(lines)
     titles = ("ranks", "time", "in MPI", "", "late sender", "late receiver", "others late", "sent")
-    table = [titles, *((numbers(ranks), *cells) for cells, ranks in shown)]
+    table = [titles, *((number_ranges(ranks), *cells) for cells, ranks in shown)]
     text = aligned(table)
     if len(shown) < len(lines):
         text += f"\n{counted(len(lines) - len(shown), 'line')} between these left out: --details"
@@ -82,22 +83,6 @@ def _rank_cells(row: RankCosts, *, exact: bool) -> tuple[str, ...]:
         time(row.collective_seconds),
         format.volume(row.bytes_sent),
     )
-
-
-def numbers(ranks: Sequence[int]) -> str:
-    """Ranks as ranges.
-
-    >>> numbers([0, 2, 1, 7])
-    '0-2,7'
-    """
-    ordered, pieces = sorted(ranks), []
-    start = ordered[0]
-    for at, rank in enumerate(ordered):
-        if at + 1 == len(ordered) or ordered[at + 1] != rank + 1:
-            pieces.append(str(start) if start == rank else f"{start}-{rank}")
-            start = ordered[min(at + 1, len(ordered) - 1)]
-    text = ",".join(pieces)
-    return text if len(text) <= 18 else f"{ordered[0]} … ({len(ordered)} ranks)"
 
 
 def _calls(result: AppResult, *, details: bool) -> str:
@@ -194,6 +179,14 @@ def _replay(replay: Replay) -> str:
 def _alternative(row: Alternative) -> str:
     seconds, interval = format.value_and_interval(row.seconds, row.low, row.high, "s")
     ends = f" {interval}" if row.low < row.high else ""
-    word = "less" if row.saves > 0 else "more"
     circumstance = "by" if row.what.endswith(".json") else "with"
-    return f"It takes {seconds}{ends} {circumstance} {row.what}, {format.percent(abs(row.saves))} {word}."
+    return f"It takes {seconds}{ends} {circumstance} {row.what}, {saved(row)}."
+
+
+def saved(row: Alternative) -> str:
+    """How much less it takes, or more, with the interval of that."""
+    shares = (row.saves, row.saves_low, row.saves_high)
+    word = "less" if row.saves > 0 else "more"
+    middle, *ends = shares if row.saves > 0 else (-row.saves, -row.saves_high, -row.saves_low)
+    interval = ", ".join(format.percent(end) for end in ends)
+    return f"{format.percent(middle)} {word}" + (f" [{interval}]" if ends[0] < ends[1] else "")

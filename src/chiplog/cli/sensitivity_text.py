@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from chiplog.cli.output import aligned, wrapped
 from chiplog.report import format
-from chiplog.simulation.sensitivity import GainRow, Sensitivity, ToleranceRow
+from chiplog.simulation.sensitivity import LEAST_SHARE, GainRow, Sensitivity, ToleranceRow
 
 PARAMETERS = {
     "latency": "latency 10 % lower",
@@ -13,8 +13,6 @@ PARAMETERS = {
     "bandwidth": "bandwidth 10 % higher",
     "computing": "computing 10 % faster",
 }
-LEAST_SHARE = 0.0005
-"""Given: less than half a thousandth is not worth a figure."""
 
 
 def sensitivity_text(sensitivity: Sensitivity) -> str:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from chiplog.application.replay import ReplayedTrace
 from chiplog.application.result import Alternative, AppResult, Replay
 from chiplog.errors import CorruptFile, RunFailed
+from chiplog.fitting.predictions.span import AnswerSpan
 from chiplog.fitting.verdict import rejection
 from chiplog.jobs.simulated_model import FittedParameters
 from chiplog.prediction.network_change import UNCHANGED, NetworkChange
@@ -80,11 +82,20 @@ def replay(costs: AppResult, replayed: ReplayedTrace, by: ReplayBy) -> Replay:
     )
 
 
-def alternative(what: str, answer: Replay, other: Range) -> Alternative:
+def alternative(what: str, other: Range, saves: AnswerSpan) -> Alternative:
     """What another network, or another model, makes of a replay."""
+    return Alternative(what, *seconds_of(other), saves.value, saves.low, saves.high)
+
+
+def saves_by(answer: Replay, other: Range) -> AnswerSpan:
+    """Which share of a replay's time another model takes less, whose errors have nothing to do with the first one's."""
     seconds, low, high = seconds_of(other)
-    saves = 1.0 - seconds / answer.seconds if answer.seconds else 0.0
-    return Alternative(what, seconds, low, high, saves)
+    if not (answer.low > 0.0 and low > 0.0):
+        return AnswerSpan(0.0, 0.0, 0.0)
+    ratio = seconds / answer.seconds
+    below = math.hypot(math.log(seconds / low), math.log(answer.high / answer.seconds))
+    above = math.hypot(math.log(high / seconds), math.log(answer.seconds / answer.low))
+    return AnswerSpan(1.0 - ratio, 1.0 - ratio * math.exp(above), 1.0 - ratio * math.exp(-below))
 
 
 def seconds_of(answer: Range) -> tuple[float, float, float]:

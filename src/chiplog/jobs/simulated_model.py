@@ -40,12 +40,13 @@ class FittedParameters:
     fit: Fit
 
     @cached_property
-    def _speaker(self) -> LogGPSpeaker:
+    def speaker(self) -> LogGPSpeaker:
+        """What knows the costs of its messages."""
         return LogGPSpeaker(self.fit)
 
     def in_the_middle(self, schedule: Schedule) -> LogGOPS:
         """The costs of the sizes that the schedule sends, in the middle of the set."""
-        times = ScheduleTimes(schedule, self._speaker)
+        times = ScheduleTimes(schedule, self.speaker)
         middle = np.full((1, len(times.space.symbols)), 0.5)
         return times.parameters(middle, whole=False)[0]
 
@@ -53,7 +54,7 @@ class FittedParameters:
         """How far the schedule's ranks and sizes lie beyond what was measured."""
         reasons = [beyond_measured(self.fit, schedule.ranks)]
         most, last = (
-            max(ScheduleTimes(schedule, self._speaker).sizes),
+            max(ScheduleTimes(schedule, self.speaker).sizes),
             self.fit.segments[-1].last_bytes,
         )
         if most > last:
@@ -77,12 +78,12 @@ class FittedParameters:
         Raises UsageError where a parameter that nothing bounds decides the result, RunFailed as of `simulate`.
         """
         schedule = change.of_schedule(schedule)
-        times = ScheduleTimes(schedule, self._speaker, conditions, change=change)
+        times = ScheduleTimes(schedule, self.speaker, conditions, change=change)
         space = times.space
         self._refuse_endless(space.symbols, times.evaluate)
         simulation = times.in_the_middle(trace=trace, follow=follow)
         if simulation.events > MOST_EVENTS and space.symbols:
-            span = _span_of_corners(times)
+            span = span_of_corners(times.evaluate, corners(space))
         else:
             span = space.span(times.evaluate, refuse=False)
         wide = _with_error_of_messages(
@@ -97,7 +98,7 @@ class FittedParameters:
         operations = schedule.operations
         if not np.any((operations["kind"] == CALC) & (operations["amount"] > 0)):
             return 0.0
-        limit = self._speaker.largest_eager_bytes
+        limit = self.speaker.largest_eager_bytes
         free = LogGOPS.from_ns(
             L=0, o=0, g=0, G=0, S_bytes=NO_LIMIT_BYTES if limit is None else limit
         )
@@ -108,7 +109,7 @@ class FittedParameters:
         unlimited = [
             place
             for place, (regime, symbol) in enumerate(symbols)
-            if self._speaker.regimes[regime].is_unlimited(symbol)
+            if self.speaker.regimes[regime].is_unlimited(symbol)
         ]
         for place in unlimited:
             points = np.full((2, len(symbols)), 0.5)
@@ -158,10 +159,9 @@ def corners(space: Space) -> Array:
     return np.asarray(points[: 1 + 2 ** min(len(kinds), MOST_KINDS)])
 
 
-def _span_of_corners(times: ScheduleTimes) -> AnswerSpan:
-    """The least and the largest time at the corners of the set, for schedules that take long to simulate."""
-    points = corners(times.space)
-    seconds = times.evaluate(points, False)[:, 0]
-    ends = points[[int(np.argmin(seconds)), int(np.argmax(seconds))]]
-    both_ends = times.evaluate(ends, True)
-    return AnswerSpan(float(seconds[0]), float(both_ends[0].min()), float(both_ends[1].max()))
+def span_of_corners(evaluate: Evaluate, points: Array) -> AnswerSpan:
+    """The least and the largest answer at the corners of the set, for schedules that take long to simulate."""
+    answers = evaluate(points, False)[:, 0]
+    ends = points[[int(np.argmin(answers)), int(np.argmax(answers))]]
+    both_ends = evaluate(ends, True)
+    return AnswerSpan(float(answers[0]), float(both_ends[0].min()), float(both_ends[1].max()))

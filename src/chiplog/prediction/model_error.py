@@ -8,13 +8,16 @@ held-out errors made; of a fit without bands, the residuals of its curves.
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from collections.abc import Iterable
 
 import numpy as np
 
 from chiplog.fitting.predictions.bands import COVERED
+from chiplog.fitting.predictions.known import DRAWS, NORMAL_975, Array
 from chiplog.fitting.predictions.span import AnswerSpan
 from chiplog.fitting.result import Fit
+from chiplog.prediction.network import segment_of
 
 JUDGED = ("half_round_trip", "round_trip_over_peers")
 """The quantities whose residuals tell a model's error, beside those of k pairs."""
@@ -30,6 +33,21 @@ def model_error(fit: Fit, sizes: Iterable[int]) -> float:
     if widths:
         return math.log1p(max(widths))
     return max(_residual(fit), _known_factor(fit))
+
+
+def drawn_errors(fit: Fit, sizes: Iterable[int]) -> Array:
+    """By what each draw multiplies the messages of a regime, shape (segments, 1 + DRAWS); 1 in the first column.
+
+    The model misses all messages of a regime alike, and those of each regime by a factor of its own.
+    """
+    by_segment: dict[int, list[int]] = defaultdict(list)
+    for size in sizes:
+        by_segment[segment_of(fit, size)].append(size)
+    errors = np.ones((len(fit.segments), 1 + DRAWS))
+    for segment, segment_sizes in by_segment.items():
+        z = np.random.default_rng([segment, len(fit.segments)]).standard_normal(DRAWS) / NORMAL_975
+        errors[segment, 1:] = np.exp(z * model_error(fit, segment_sizes))
+    return errors
 
 
 def with_model_error(span: AnswerSpan, width: float) -> AnswerSpan:

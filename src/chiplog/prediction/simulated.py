@@ -44,6 +44,8 @@ class ScheduleTimes:
     convention: TimeConvention = TimeConvention.COMMON_START
     change: NetworkChange = UNCHANGED
     """Of the measured network; the schedule is as it is."""
+    errors: Array | None = None
+    """By what each draw multiplies all messages of a regime, as of `drawn_errors`; None: by 1."""
 
     @cached_property
     def _counts(self) -> dict[int, int]:
@@ -111,6 +113,11 @@ class ScheduleTimes:
         for size in self._counts:
             segment = segment_of(self.speaker.fit, size)
             costs = network.at(segment, size, traffic)
+            if self.errors is not None and network.whole:
+                factors = self.errors[segment]
+                costs = {
+                    name: np.resize(factors, each.shape) * each for name, each in costs.items()
+                }
             keeps_up = self.speaker.regimes[segment].receiver_keeps_up
             columns = zip(*(values.tolist() for values in costs.values()), strict=True)
             times = [
@@ -138,7 +145,11 @@ class ScheduleTimes:
         network = self.speaker.network(self.space.used, point[np.newaxis], True)
         total = np.zeros(1 + DRAWS)
         for size, count in self._counts.items():
-            total += count * network.message(size).one_way
+            seconds = count * network.message(size).one_way
+            factors = (
+                1.0 if self.errors is None else self.errors[segment_of(self.speaker.fit, size)]
+            )
+            total += factors * seconds
         order = 1 + np.argsort(total[1:], kind="stable")
         low, high = (order[min(DRAWS - 1, round(tail * DRAWS))] for tail in TAILS)
         return int(low), int(high)

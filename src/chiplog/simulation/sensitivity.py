@@ -7,6 +7,9 @@ from dataclasses import dataclass
 SLOWER = 0.01
 """Given: the schedule may become so much slower."""
 
+LEAST_SHARE = 0.0005
+"""Given: less than half a thousandth of the time is not worth a figure."""
+
 
 @dataclass(frozen=True, slots=True)
 class GainRow:
