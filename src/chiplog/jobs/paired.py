@@ -119,13 +119,7 @@ class PairedTimes:
         self, fitted: FittedParameters, variant: Variant, used: tuple[int, ...] = ()
     ) -> ScheduleTimes:
         """By a fit, for vectors of the regimes `used`; by default, of those that it needs."""
-        times = ScheduleTimes(
-            variant.change.of_schedule(variant.schedule),
-            fitted.speaker,
-            self._by.conditions,
-            used=used or None,
-            change=variant.change,
-        )
+        times = fitted.times(variant.schedule, self._by.conditions, variant.change, used or None)
         return replace(times, errors=drawn_errors(fitted.fit, times.sizes))
 
     def _given(self, variant: Variant) -> float:

@@ -84,12 +84,12 @@ def _untried(by: ReplayBy) -> Iterator[str]:
     if by.conditions.pairs is None:
         yield "the placement of ranks: it needs --classes, parameters within a node and between nodes"
     if _largest_eager_bytes(by) is None:
-        yield "the eager limit: the model has none (fit loggps, or give --S)"
+        yield "the eager limit: the model has none: fit loggps, which needs the pattern late_receiver, or give --S"
 
 
 def _largest_eager_bytes(by: ReplayBy) -> int | None:
     if by.fitted is not None:
-        return by.fitted.speaker.largest_eager_bytes
+        return by.fitted.largest_eager_bytes
     assert by.parameters is not None
     limit = by.parameters.S_bytes
     return None if limit == NO_LIMIT_BYTES else limit

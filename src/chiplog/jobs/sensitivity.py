@@ -9,7 +9,6 @@ import numpy as np
 from chiplog.fitting.predictions.known import Array
 from chiplog.jobs.replay import ReplayBy
 from chiplog.jobs.simulated_model import FittedParameters, corners
-from chiplog.prediction.loggp import LogGPSpeaker
 from chiplog.prediction.network_change import UNCHANGED, NetworkChange
 from chiplog.prediction.sensitivity import (
     GAINS,
@@ -17,7 +16,7 @@ from chiplog.prediction.sensitivity import (
     less_bandwidth,
     tolerated,
 )
-from chiplog.prediction.simulated import PS_PER_SECOND, ScheduleTimes
+from chiplog.prediction.simulated import PS_PER_SECOND
 from chiplog.schedule.arrays import SEND, Schedule
 from chiplog.simulation import Conditions, simulate
 from chiplog.simulation.parameters import Protocol
@@ -81,15 +80,13 @@ def _parameters_now(schedule: Schedule, by: ReplayBy) -> tuple[float, float]:
 
 def _fitted(fitted: FittedParameters, schedule: Schedule, conditions: Conditions) -> list[_Times]:
     """By a fit: first in the middle of the set, then at its corners, then by the draws at the ends of the interval."""
-    speaker = LogGPSpeaker(fitted.fit)
-    middle = ScheduleTimes(schedule, speaker, conditions)
+    middle = fitted.times(schedule, conditions)
     points = corners(middle.space)
     ends = middle.ends(points[0])
 
     def by(point: Array, place: int) -> _Times:
         def seconds(change: NetworkChange) -> float:
-            changed = change.of_schedule(schedule)
-            times = ScheduleTimes(changed, speaker, conditions, change=change)
+            times = fitted.times(schedule, conditions, change)
             parameters = times.parameters(point[np.newaxis], whole=place > 0)
             return times.seconds(parameters[place])
 

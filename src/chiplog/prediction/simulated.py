@@ -126,7 +126,7 @@ class ScheduleTimes:
                 )
                 for row in columns
             ]
-            is_changed = self.change != UNCHANGED
+            is_changed = replace(self.change, largest_eager_bytes=None) != UNCHANGED
             rows.append(list(map(self.change.of_times, times)) if is_changed else times)
         return list(zip(*rows, strict=True))
 
