@@ -28,6 +28,8 @@ class RankCosts:
     bytes_sent: int
     bytes_received: int
     calls: Mapping[str, int]
+    call_seconds: Mapping[str, float]
+    """Time in each MPI function, of those in `calls`."""
     is_complete: bool
 
     @property

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from chiplog.application.result import Alternative, AppResult, RankCosts, Replay
+from chiplog.application.result import AppResult, RankCosts, Replay
 from chiplog.cli.output import aligned, wrapped
 from chiplog.cli.savings_text import savings_text
 from chiplog.cli.sensitivity_text import sensitivity_text
 from chiplog.counts import counted, number_ranges
 from chiplog.report import format
+from chiplog.report.application_words import (
+    alternative_sentence,
+    communication_sentence,
+    replay_sentence,
+)
 
 MOST_CALLS = 8
 MOST_RANK_LINES = 12
@@ -19,7 +24,7 @@ BAR_COLUMNS = 24
 
 def application_text(result: AppResult, *, details: bool = False) -> str:
     """What communication takes, then tables by rank, call, size and pair; with `details`, all their rows."""
-    parts = [_first_line(result)]
+    parts = [wrapped(communication_sentence(result))]
     if result.has_times:
         parts.append(_ranks(result, details=details))
     parts.append(_calls(result, details=details))
@@ -32,18 +37,6 @@ def application_text(result: AppResult, *, details: bool = False) -> str:
         if result.replay.savings is not None:
             parts.append(savings_text(result.replay.savings, result.replay.seconds))
     return "\n\n".join(parts)
-
-
-def _first_line(result: AppResult) -> str:
-    ranks = counted(result.ranks, "rank")
-    if not result.has_times:
-        return wrapped(f"{ranks}, by {result.source}: the trace has no times.")
-    return wrapped(
-        f"Communication takes {format.percent(result.communication_share)} of the time between MPI_Init and "
-        f"MPI_Finalize; "
-        f"{format.percent(result.waiting_share)} of that is waiting for other ranks "
-        f"({ranks}, {format.value(result.seconds, 's')}, by {result.source})."
-    )
 
 
 def _ranks(result: AppResult, *, details: bool) -> str:
@@ -153,40 +146,10 @@ def _matrix(result: AppResult) -> str:
 
 def _replay(replay: Replay) -> str:
     """What the model says, and by which algorithms."""
-    seconds, interval = format.value_and_interval(replay.seconds, replay.low, replay.high, "s")
-    told = f"By the model it takes {seconds}"
-    if replay.low < replay.high:
-        told += f" {interval} (95 %, with the model's error, computing as traced)"
-    if replay.traced_seconds:
-        change = replay.seconds / replay.traced_seconds - 1.0
-        word = "less" if change < 0 else "more"
-        traced = format.value(replay.traced_seconds, "s")
-        told += f": {format.percent(abs(change))} {word} than the {traced} that were traced"
-    path = replay.critical_path
-    if path is not None:
-        parts = zip(path, ("computing", "sending and receiving", "messages under way"), strict=True)
-        shares = [f"{format.percent(share)} {part}" for share, part in parts]
-        told += f". On the critical path, {shares[0]}, {shares[1]} and {shares[2]}"
     ways = "; ".join(f"{call} as {way}" for call, way in replay.algorithms.items())
-    lines = [wrapped(f"{told}.")]
+    sentences = [replay_sentence(replay)]
     if ways:
-        lines.append(wrapped(f"Collectives: {ways}."))
-    lines += [wrapped(_alternative(row)) for row in replay.alternatives]
-    lines += [wrapped(f"{note[0].upper()}{note[1:]}.") for note in replay.notes]
-    return "\n".join(lines)
-
-
-def _alternative(row: Alternative) -> str:
-    seconds, interval = format.value_and_interval(row.seconds, row.low, row.high, "s")
-    ends = f" {interval}" if row.low < row.high else ""
-    circumstance = "by" if row.what.endswith(".json") else "with"
-    return f"It takes {seconds}{ends} {circumstance} {row.what}, {saved(row)}."
-
-
-def saved(row: Alternative) -> str:
-    """How much less it takes, or more, with the interval of that."""
-    shares = (row.saves, row.saves_low, row.saves_high)
-    word = "less" if row.saves > 0 else "more"
-    middle, *ends = shares if row.saves > 0 else (-row.saves, -row.saves_high, -row.saves_low)
-    interval = ", ".join(format.percent(end) for end in ends)
-    return f"{format.percent(middle)} {word}" + (f" [{interval}]" if ends[0] < ends[1] else "")
+        sentences.append(f"Collectives: {ways}.")
+    sentences += map(alternative_sentence, replay.alternatives)
+    sentences += [f"{note[0].upper()}{note[1:]}." for note in replay.notes]
+    return "\n".join(map(wrapped, sentences))
