@@ -35,7 +35,7 @@ def receive(at: int, source: int, size: int = 8) -> Call:
 
 
 def saved_by(trace: Trace, by: ReplayBy) -> Savings:
-    return savings(TracedProgram(trace, schedule_of(trace)), by)
+    return savings(TracedProgram("trace", trace), by)
 
 
 def by_classes(*groups: int) -> ReplayBy:

@@ -229,40 +229,51 @@ def app(
     anyway: bool = False,
     sensitivity: bool = False,
     savings: bool = False,
+    changes: Sequence[str] = (),
+    compare: Sequence[File] = (),
+    report: File | None = None,
 ) -> AppResult:
     """What an application's communication costs, from a trace of it; with a `model`, its time by it, in `replay`.
 
     `any_source` is the number of MPI_ANY_SOURCE in liballprof's text, where the trace does not tell it;
     `flops_per_second` is how fast a rank computes, where the trace has flops in place of times. With `sensitivity`,
-    also how that time changes with each parameter of the model; with `savings`, what would save most of it.
+    also how that time changes with each parameter of the model; with `savings`, what would save most of it; with
+    `changes` such as "L+200us,G*2", its time on networks that differ; with `compare`, its time by other models.
+    `report` writes a page of all, `FILE.html` or `FILE.md`.
 
     CorruptFile where the trace can't be understood; UsageError where the fit can't be simulated, or its own check
     rejects it, unless `anyway`.
     """
-    from dataclasses import replace
-
     from chiplog.application.costs import costs_of
+    from chiplog.jobs.application import ReplayQuestions, replayed, write_application_page
+    from chiplog.jobs.replay import ReplayBy
+    from chiplog.jobs.savings import TracedProgram
+    from chiplog.jobs.simulated_model import parameters_to_simulate
+    from chiplog.prediction.network_change import parse_change
+    from chiplog.report.write import check_suffix
     from chiplog.tracing.importer import TraceOptions, read_trace
 
-    read_in = read_trace(trace, TraceOptions(any_source))
-    costs = costs_of(read_in)
-    if model is None:
-        return costs
-    from chiplog.application.replay import schedule_of
-    from chiplog.jobs.replay import ReplayBy, replay
-    from chiplog.jobs.savings import TracedProgram
-    from chiplog.jobs.savings import savings as savings_of
-    from chiplog.jobs.sensitivity import sensitivity as sensitivity_of
-    from chiplog.jobs.simulated_model import parameters_to_simulate
-
-    by = ReplayBy(parameters_to_simulate(_fits(model), anyway=anyway))
-    program = TracedProgram(read_in, schedule_of(read_in, flops_per_second), flops_per_second)
-    answer = replace(
-        replay(costs, program.replayed, by),
-        sensitivity=sensitivity_of(program.schedule, by) if sensitivity else None,
-        savings=savings_of(program, by) if savings else None,
+    if report is not None:
+        check_suffix(report)
+    program = TracedProgram(
+        os.fspath(trace), read_trace(trace, TraceOptions(any_source)), flops_per_second
     )
-    return replace(costs, replay=answer)
+    result, by = costs_of(program.trace), None
+    if model is not None:
+        by = ReplayBy(parameters_to_simulate(_fits(model), anyway=anyway), trace=program.name)
+        others = {
+            os.fspath(path): parameters_to_simulate(_fits(path), anyway=anyway) for path in compare
+        }
+        questions = ReplayQuestions(
+            sensitivity=sensitivity or report is not None,
+            savings=savings or report is not None,
+            changes={text: parse_change(text) for text in changes},
+            others=others,
+        )
+        result = replayed(result, program, by, questions)
+    if report is not None:
+        write_application_page(result, program, by, report)
+    return result
 
 
 @for_python

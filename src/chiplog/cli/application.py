@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -20,10 +20,9 @@ from chiplog.cli.output import note, say, write_json
 from chiplog.errors import UsageError
 
 if TYPE_CHECKING:
-    from chiplog.application.result import Alternative, AppResult, Replay
+    from chiplog.jobs.application import ReplayQuestions
     from chiplog.jobs.replay import ReplayBy
     from chiplog.schedule import Schedule
-    from chiplog.tracing.trace import Trace
 
 WILDCARDS = (-1, -2)
 
@@ -44,6 +43,15 @@ class TraceReading:
         metavar="RATE",
         help="How fast a rank computes, for traces with flops in place of times.",
     )
+
+    def check(self) -> None:
+        """UsageError where a number can't be meant."""
+        if self.any_source is not None and self.any_source not in WILDCARDS:
+            raise UsageError(f"--any-source: is {self.any_source}; it accepts -1 and -2.")
+        if self.flops_per_second is not None and not self.flops_per_second > 0.0:
+            raise UsageError(
+                f"--flops-per-second: is {self.flops_per_second:g}; it accepts more than 0."
+            )
 
 
 @dataclass(frozen=True)
@@ -100,6 +108,10 @@ def application(
     *,
     reading: TraceReading,
     model: ReplayOptions,
+    report: Annotated[
+        Path | None,
+        typer.Option("--report", metavar="FILE.html|FILE.md", help="Write a page with pictures."),
+    ] = None,
     json_file: JsonOption = None,
     details: Annotated[
         bool, typer.Option("--details", help="Print all calls, ranks and pairs.")
@@ -112,22 +124,28 @@ def application(
     """
     from chiplog.application.costs import costs_of
     from chiplog.cli.application_text import application_text
+    from chiplog.jobs.application import replayed, write_application_page
+    from chiplog.jobs.savings import TracedProgram
+    from chiplog.report.write import check_suffix
     from chiplog.tracing.importer import TraceOptions, read_trace
 
-    if reading.any_source is not None and reading.any_source not in WILDCARDS:
-        raise UsageError(f"--any-source: is {reading.any_source}; it accepts -1 and -2.")
-    if reading.flops_per_second is not None and not reading.flops_per_second > 0.0:
-        raise UsageError(
-            f"--flops-per-second: is {reading.flops_per_second:g}; it accepts more than 0."
-        )
+    reading.check()
+    if report is not None:
+        check_suffix(report)
     traced = read_trace(trace, TraceOptions(any_source=reading.any_source))
-    result = costs_of(traced)
+    program = TracedProgram(str(trace), traced, reading.flops_per_second)
+    result, by = costs_of(traced), None
     if model.is_asked:
-        result = _replayed(result, traced, reading.flops_per_second, model, trace)
+        by = _by(model, program.schedule, str(trace))
+        questions = _questions(model, program.schedule, is_page_asked=report is not None)
+        result = replayed(result, program, by, questions)
     elif asked := model.asked_of_a_model:
         raise UsageError(
             f"{asked}: needs a model: add --model MODEL.json, or --L, --o, --g and --G."
         )
+    if report is not None:
+        write_application_page(result, program, by, report)
+        note(f"the report is {report}.")
     if json_file:
         write_json(json_file, result.to_json())
     if json_file != "-":
@@ -136,53 +154,25 @@ def application(
         note(f"{sentence}.")
 
 
-def _replayed(
-    result: AppResult, traced: Trace, flops: float | None, model: ReplayOptions, path: Path
-) -> AppResult:
-    """With the time that the model says."""
-    from chiplog.application.replay import schedule_of
-    from chiplog.jobs.replay import replay
-    from chiplog.jobs.savings import TracedProgram, savings
-    from chiplog.jobs.sensitivity import sensitivity
-
-    program = TracedProgram(traced, schedule_of(traced, flops), flops)
-    by = _by(model, program.schedule)
-    if by.fitted is not None:
-        cautions(by.fitted, program.schedule)
-    by = replace(by, trace=str(path))
-    answer = replay(result, program.replayed, by)
-    answer = replace(
-        answer,
-        alternatives=_alternatives(answer, program.schedule, by, model),
-        sensitivity=sensitivity(program.schedule, by) if model.sensitivity else None,
-        savings=savings(program, by) if model.savings else None,
-    )
-    return replace(result, replay=answer)
-
-
-def _alternatives(
-    answer: Replay, schedule: Schedule, by: ReplayBy, model: ReplayOptions
-) -> tuple[Alternative, ...]:
-    """With the changes that were asked for, and by the other models."""
-    from chiplog.jobs.paired import PairedTimes, Variant
-    from chiplog.jobs.replay import ReplayBy, alternative, saves_by
+def _questions(model: ReplayOptions, schedule: Schedule, *, is_page_asked: bool) -> ReplayQuestions:
+    """What is asked; a page has all answers."""
+    from chiplog.jobs.application import ReplayQuestions
     from chiplog.prediction.network_change import parse_change
 
-    paired = PairedTimes(schedule, by)
-    alternatives = []
-    for text in model.changes or ():
-        change = parse_change(text)
-        saves = paired.saved_share(Variant(schedule, change))
-        alternatives.append(alternative(text, by.simulate(schedule, change), saves))
+    others = {}
     for path in model.others or ():
         fitted = fitted_from(path, ParameterOptions(), model.target, anyway=model.anyway)
         cautions(fitted, schedule)
-        other = ReplayBy(fitted, trace=by.trace).simulate(schedule)
-        alternatives.append(alternative(str(path), other, saves_by(answer, other)))
-    return tuple(alternatives)
+        others[str(path)] = fitted
+    return ReplayQuestions(
+        sensitivity=model.sensitivity or is_page_asked,
+        savings=model.savings or is_page_asked,
+        changes={text: parse_change(text) for text in model.changes or ()},
+        others=others,
+    )
 
 
-def _by(model: ReplayOptions, schedule: Schedule) -> ReplayBy:
+def _by(model: ReplayOptions, schedule: Schedule, trace: str) -> ReplayBy:
     from chiplog.jobs.replay import ReplayBy
     from chiplog.simulation import Conditions, LogGOPS
 
@@ -190,11 +180,12 @@ def _by(model: ReplayOptions, schedule: Schedule) -> ReplayBy:
     pairs = pair_classes(schedule, given)
     if pairs is not None:
         alike = LogGOPS(pairs.classes[0], given.largest_eager_bytes)
-        return ReplayBy(parameters=alike, conditions=Conditions(pairs=pairs))
+        return ReplayBy(parameters=alike, conditions=Conditions(pairs=pairs), trace=trace)
     if given.model is not None:
         fitted = fitted_from(given.model, given, model.target, anyway=model.anyway)
-        return ReplayBy(fitted=fitted)
-    return ReplayBy(parameters=parameters_from(given))
+        cautions(fitted, schedule)
+        return ReplayBy(fitted=fitted, trace=trace)
+    return ReplayBy(parameters=parameters_from(given), trace=trace)
 
 
 def epilog() -> str:

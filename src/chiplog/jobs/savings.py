@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -40,9 +41,14 @@ class Proposal:
 class TracedProgram:
     """A trace, and its schedule."""
 
+    name: str
     trace: Trace
-    replayed: ReplayedTrace
     flops_per_second: float | None = None
+
+    @cached_property
+    def replayed(self) -> ReplayedTrace:
+        """How it is replayed; UsageError as of `schedule_of`."""
+        return schedule_of(self.trace, self.flops_per_second)
 
     @property
     def schedule(self) -> Schedule:

@@ -20,8 +20,17 @@ from chiplog.prediction.simulated import PS_PER_SECOND
 from chiplog.schedule.arrays import SEND, Schedule
 from chiplog.simulation import Conditions, simulate
 from chiplog.simulation.parameters import Protocol
-from chiplog.simulation.sensitivity import SLOWER, GainRow, Sensitivity, ToleranceRow
+from chiplog.simulation.sensitivity import (
+    SLOWER,
+    GainRow,
+    Sensitivity,
+    SensitivityCurve,
+    ToleranceRow,
+)
 
+CURVE_FACTORS = tuple(2.0**power for power in range(-4, 8))
+"""By what a curve multiplies a parameter."""
+_CURVES = (("L", "latency"), ("G", "byte_time"))
 Seconds = Callable[[NetworkChange], float]
 Values = list[float | None]
 
@@ -43,7 +52,7 @@ def sensitivity(schedule: Schedule, by: ReplayBy) -> Sensitivity:
 
     Intervals are over the corners of what a fit leaves open, and over its draws in which messages take least and most.
     """
-    vectors = _fitted(by.fitted, schedule, by.conditions) if by.fitted else [_given(by, schedule)]
+    vectors = _vectors(schedule, by)
     if not all(vector.unchanged > 0.0 for vector in vectors):
         return Sensitivity((), ())
     gains = {name: [vector.gain(change) for vector in vectors] for name, change in GAINS.items()}
@@ -64,6 +73,38 @@ def sensitivity(schedule: Schedule, by: ReplayBy) -> Sensitivity:
     in_latency = _tolerance("L", latency, [_or_none(latency, each) for each in added])
     in_bytes = _tolerance("G", byte_time, [_or_none(byte_time, each, byte_time) for each in ratios])
     return Sensitivity(tuple(rows), (in_latency, in_bytes))
+
+
+def curves(schedule: Schedule, by: ReplayBy) -> tuple[SensitivityCurve, ...]:
+    """The time over L, and over G, of all messages in the same ratio; none of a parameter that is 0 now.
+
+    Intervals and errors as of `sensitivity`.
+    """
+    vectors = _vectors(schedule, by)
+    curves = []
+    for (parameter, field), now in zip(_CURVES, _parameters_now(schedule, by), strict=True):
+        if not now > 0.0:
+            continue
+        times = [
+            [vector.seconds(NetworkChange(**{field: factor})) for vector in vectors]
+            for factor in CURVE_FACTORS
+        ]
+        curves.append(
+            SensitivityCurve(
+                parameter,
+                now,
+                tuple(factor * now for factor in CURVE_FACTORS),
+                tuple(row[0] for row in times),
+                tuple(map(min, times)),
+                tuple(map(max, times)),
+            )
+        )
+    return tuple(curves)
+
+
+def _vectors(schedule: Schedule, by: ReplayBy) -> list[_Times]:
+    """By each vector of what is not known; first in the middle of it."""
+    return _fitted(by.fitted, schedule, by.conditions) if by.fitted else [_given(by, schedule)]
 
 
 def _or_none(start: float, amount: float | None, unit: float = 1.0) -> float | None:

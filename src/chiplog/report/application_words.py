@@ -5,9 +5,18 @@ from __future__ import annotations
 from chiplog.application.result import Alternative, AppResult, Replay, Saving
 from chiplog.counts import counted
 from chiplog.report import format
-from chiplog.simulation.sensitivity import ToleranceRow
+from chiplog.simulation.sensitivity import LEAST_SHARE, GainRow, ToleranceRow
 
 PARTS_OF_PATH = ("computing", "sending and receiving", "messages under way")
+
+BETTER = {
+    "latency": "latency 10 % lower",
+    "overhead": "overhead 10 % lower",
+    "gap": "gap 10 % lower",
+    "bandwidth": "bandwidth 10 % higher",
+    "computing": "computing 10 % faster",
+}
+"""What is asked of each parameter."""
 
 
 def communication_sentence(result: AppResult) -> str:
@@ -58,12 +67,19 @@ def saved_share(row: Alternative) -> str:
     return _by_share(-row.saves) + interval
 
 
-def saving_sentence(row: Saving, seconds: float) -> str:
-    """What it saves of so many seconds, and how."""
+def saving_words(row: Saving, seconds: float) -> str:
+    """How much of so many seconds a change saves, and how; the change itself is the subject, and stands before."""
     saved, interval = format.value_and_interval(row.seconds, row.low, row.high, "s")
     ends = f" {interval}" if row.low < row.high else ""
-    share = format.percent(row.seconds / seconds)
-    return f"{row.what[0].upper()}{row.what[1:]} saves {saved}{ends}, {share}: {row.how}."
+    return f"saves {saved}{ends}, {format.percent(row.seconds / seconds)}: {row.how}"
+
+
+def gain_words(row: GainRow) -> tuple[str, str]:
+    """Which share of the time a better parameter saves, and the interval of that, if any."""
+    if max(abs(row.low), abs(row.high)) < LEAST_SHARE:
+        return f"under {format.percent(LEAST_SHARE)}", ""
+    ends = f"[{format.percent(row.low)}, {format.percent(row.high)}]" if row.low < row.high else ""
+    return format.percent(row.share), ends
 
 
 def tolerance_sentence(row: ToleranceRow) -> str:

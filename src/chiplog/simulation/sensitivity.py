@@ -42,3 +42,15 @@ class Sensitivity:
 
     gains: tuple[GainRow, ...]
     tolerances: tuple[ToleranceRow, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SensitivityCurve:
+    """The time over a parameter, L in seconds or G in seconds a byte, and its interval; `now` is the model's value."""
+
+    parameter: str
+    now: float
+    values: tuple[float, ...]
+    seconds: tuple[float, ...]
+    low: tuple[float, ...]
+    high: tuple[float, ...]
