@@ -255,6 +255,8 @@ def app(
 
     if report is not None:
         check_suffix(report)
+    if model is None and (sensitivity or savings or changes or compare):
+        raise UsageError("sensitivity, savings, changes and compare need a model.")
     program = TracedProgram(
         os.fspath(trace), read_trace(trace, TraceOptions(any_source)), flops_per_second
     )

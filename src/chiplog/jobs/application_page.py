@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from chiplog.application.result import AppResult, Replay, Savings
+from chiplog.application.result import AppResult, Replay, Saving, Savings
 from chiplog.jobs.application_tables import (
     call_map,
     call_table,
@@ -107,7 +107,7 @@ def trust_line(result: AppResult) -> Inline:
         return line(bad("Not to be relied on"), f": {replay.rejected}.")
     if replay.extrapolated is not None:
         return line(strong("With care"), f": extrapolated, {replay.extrapolated}.")
-    if replay.traced_seconds is None:
+    if not replay.traced_seconds:
         return line(
             strong("With care"), ": the trace has no times that the model could be compared with."
         )
@@ -143,12 +143,7 @@ def _traced(result: AppResult, hosts: Sequence[str]) -> list[Section]:
 
 
 def _savings(savings: Savings, replay: Replay) -> Section:
-    items = tuple(
-        line(
-            strong(f"{row.what[0].upper()}{row.what[1:]}"), f" {saving_words(row, replay.seconds)}."
-        )
-        for row in savings.rows
-    )
+    items = tuple(_saving(row, replay.seconds) for row in savings.rows)
     blocks: list[Block] = [Paragraph(line("Nothing that was tried surely saves time."))]
     if items:
         explanation = line(
@@ -164,6 +159,11 @@ def _savings(savings: Savings, replay: Replay) -> Section:
     if savings.untried:
         blocks.append(Bullets(tuple(line(f"Not tried: {reason}.") for reason in savings.untried)))
     return Section("savings", line("What to change"), tuple(blocks))
+
+
+def _saving(row: Saving, seconds: float) -> Inline:
+    what = f"{row.what[0].upper()}{row.what[1:]}"
+    return line(strong(what), f" {saving_words(row, seconds)}.")
 
 
 def _replayed(replay: Replay, pictures: ReplayPictures | None) -> list[Section]:

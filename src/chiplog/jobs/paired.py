@@ -14,13 +14,12 @@ import numpy as np
 
 from chiplog.fitting.predictions.known import Array
 from chiplog.fitting.predictions.span import AnswerSpan
-from chiplog.jobs.replay import ReplayBy
+from chiplog.jobs.replay import ReplayBy, given_seconds
 from chiplog.jobs.simulated_model import FittedParameters, corners, span_of_corners
 from chiplog.prediction.model_error import drawn_errors
 from chiplog.prediction.network_change import UNCHANGED, NetworkChange
 from chiplog.prediction.simulated import PS_PER_SECOND, ScheduleTimes
 from chiplog.schedule.arrays import Schedule
-from chiplog.simulation import simulate
 
 
 @dataclass(frozen=True)
@@ -124,16 +123,7 @@ class PairedTimes:
 
     def _given(self, variant: Variant) -> float:
         """By given parameters."""
-        assert self._by.parameters is not None
-        conditions, groups = self._by.conditions, variant.group_of_rank
-        if groups is not None and conditions.pairs is not None:
-            conditions = replace(conditions, pairs=replace(conditions.pairs, group_of_rank=groups))
-        simulation = simulate(
-            variant.change.of_schedule(variant.schedule),
-            variant.change.of_parameters(self._by.parameters),
-            conditions=variant.change.of_conditions(conditions),
-        )
-        return simulation.makespan_ps / PS_PER_SECOND
+        return given_seconds(variant.schedule, self._by, variant.change, variant.group_of_rank)
 
 
 def _share(before: Array, after: Array) -> Array:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from dataclasses import dataclass
 
@@ -59,6 +60,31 @@ class ReplayBy:
             return self.fitted.in_the_middle(schedule)
         assert self.parameters is not None
         return self.parameters
+
+
+def given_seconds(
+    schedule: Schedule,
+    by: ReplayBy,
+    change: NetworkChange = UNCHANGED,
+    group_of_rank: tuple[int, ...] | None = None,
+) -> float:
+    """The time by given parameters, perhaps with other groups of ranks; endless beyond the simulator's clock."""
+    assert by.parameters is not None
+    conditions = by.conditions
+    if group_of_rank is not None and conditions.pairs is not None:
+        pairs = dataclasses.replace(conditions.pairs, group_of_rank=group_of_rank)
+        conditions = dataclasses.replace(conditions, pairs=pairs)
+    try:
+        simulation = run(
+            change.of_schedule(schedule),
+            change.of_parameters(by.parameters),
+            conditions=change.of_conditions(conditions),
+        )
+    except RunFailed as error:
+        if "106 days" in str(error):
+            return math.inf
+        raise
+    return simulation.makespan_ps / PS_PER_SECOND
 
 
 def replay(costs: AppResult, replayed: ReplayedTrace, by: ReplayBy) -> Replay:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 import numpy as np
 
 from chiplog.fitting.predictions.known import Array
-from chiplog.jobs.replay import ReplayBy
+from chiplog.jobs.replay import ReplayBy, given_seconds
 from chiplog.jobs.simulated_model import FittedParameters, corners
 from chiplog.prediction.network_change import UNCHANGED, NetworkChange
 from chiplog.prediction.sensitivity import (
@@ -18,7 +19,7 @@ from chiplog.prediction.sensitivity import (
 )
 from chiplog.prediction.simulated import PS_PER_SECOND
 from chiplog.schedule.arrays import SEND, Schedule
-from chiplog.simulation import Conditions, simulate
+from chiplog.simulation import Conditions
 from chiplog.simulation.parameters import Protocol
 from chiplog.simulation.sensitivity import (
     SLOWER,
@@ -85,20 +86,15 @@ def curves(schedule: Schedule, by: ReplayBy) -> tuple[SensitivityCurve, ...]:
     for (parameter, field), now in zip(_CURVES, _parameters_now(schedule, by), strict=True):
         if not now > 0.0:
             continue
-        times = [
-            [vector.seconds(NetworkChange(**{field: factor})) for vector in vectors]
+        by_factor = {
+            factor: [vector.seconds(NetworkChange(**{field: factor})) for vector in vectors]
             for factor in CURVE_FACTORS
-        ]
-        curves.append(
-            SensitivityCurve(
-                parameter,
-                now,
-                tuple(factor * now for factor in CURVE_FACTORS),
-                tuple(row[0] for row in times),
-                tuple(map(min, times)),
-                tuple(map(max, times)),
-            )
-        )
+        }
+        finite = {factor: row for factor, row in by_factor.items() if max(row) < math.inf}
+        values, times = tuple(factor * now for factor in finite), tuple(finite.values())
+        middle = tuple(row[0] for row in times)
+        ends = tuple(map(min, times)), tuple(map(max, times))
+        curves.append(SensitivityCurve(parameter, now, values, middle, *ends))
     return tuple(curves)
 
 
@@ -138,17 +134,7 @@ def _fitted(fitted: FittedParameters, schedule: Schedule, conditions: Conditions
 
 def _given(by: ReplayBy, schedule: Schedule) -> _Times:
     """By parameters that are given."""
-
-    def seconds(change: NetworkChange) -> float:
-        assert by.parameters is not None
-        simulation = simulate(
-            change.of_schedule(schedule),
-            change.of_parameters(by.parameters),
-            conditions=change.of_conditions(by.conditions),
-        )
-        return simulation.makespan_ps / PS_PER_SECOND
-
-    return _Times(seconds)
+    return _Times(lambda change: given_seconds(schedule, by, change))
 
 
 def _tolerance(parameter: str, now: float, values: Values) -> ToleranceRow:
