@@ -19,7 +19,7 @@ from chiplog.jobs.savings import TracedProgram, savings
 from chiplog.simulation import Conditions, LogGOPS, PairClasses
 from chiplog.simulation.parameters import Protocol
 from chiplog.tracing.builder import Call
-from chiplog.tracing.trace import Trace
+from chiplog.tracing.trace import SENDRECV_RECEIVE, Trace
 
 NEAR = Protocol.from_ns(L=100, o=100, g=100, G=0)
 FAR = Protocol.from_ns(L=9_000, o=100, g=100, G=0)
@@ -158,6 +158,25 @@ def test_computing_after_a_wait_would_hide_the_message() -> None:
     (row,) = saved_by(waits(50), by).rows
     assert row.what == "computing before MPI_Waitall"
     assert row.seconds == pytest.approx(5 * 10e-6, rel=0.05)
+
+
+def test_computing_after_exchanges_would_hide_all_of_them() -> None:
+    """Two Sendrecvs in a row and 50 us of computing: both messages would be under way at once, and hidden."""
+    calls: list[list[Call]] = [[], []]
+    for turn in range(5):
+        for rank, listed in enumerate(calls):
+            for _ in range(2):
+                at = turn * 50 * US
+                listed += [
+                    Call("Sendrecv", at, at, 1 - rank, 0, sent_bytes=8),
+                    Call(SENDRECV_RECEIVE, at, at, 1 - rank, 0, received_bytes=8),
+                ]
+    for listed in calls:
+        listed.append(Call("Finalize", 250 * US, 250 * US))
+    by = ReplayBy(parameters=LogGOPS.from_ns(L=10 * US, o=100, g=100, G=0))
+    (row,) = saved_by(trace_of(*calls), by).rows
+    assert row.what == "computing while MPI_Sendrecv is under way"
+    assert row.seconds == pytest.approx(5 * 2 * 10e-6, rel=0.05)
 
 
 def test_no_computing_hides_no_message() -> None:

@@ -45,8 +45,9 @@ def schedule_of(
 ) -> ReplayedTrace:
     """The schedule of a trace: what is computed between calls takes as long as it did.
 
-    With `overlap`, what is computed right after a call that waits for requests is computed before it, so that it hides
-    what the call waits for. A trace that knows flops only needs `flops_per_second`; UsageError where it is missing.
+    With `overlap`, what is computed right after a call that waits for requests, or a Sendrecv, is computed before its
+    messages are waited for, so that it hides them. A trace that knows flops only needs `flops_per_second`; UsageError
+    where it is missing.
     """
     joined = join(trace)
     plan = plan_replay(joined, match(joined), collective_calls(joined))
@@ -192,9 +193,15 @@ class RankReplay:
 
     def exchange(self, rows: tuple[int, ...], requests: list[int] | None) -> None:
         """Adds messages that begin at once; those without counterpart are left out."""
-        self.compute()
+        is_hidden = self._overlap and len(rows) == 2 and requests is None
+        if not is_hidden or self.computed_ns:
+            self.compute()
         indices = tuple(self._message(row) for row in rows if row in self._plan.tags)
-        self._go_on(indices, indices, requests)
+        if is_hidden and indices:
+            self._front = Front((), indices)
+            self._awaited += indices
+        else:
+            self._go_on(indices, indices, requests)
 
     def _go_on(
         self, first: tuple[int, ...], last: tuple[int, ...], requests: list[int] | None

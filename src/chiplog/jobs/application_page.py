@@ -148,8 +148,8 @@ def _savings(savings: Savings, replay: Replay) -> Section:
     if items:
         explanation = line(
             muted(
-                "Intervals are of the difference, with the same draws of the model before and after; what may save "
-                "nothing is left out."
+                "Each alone; together they may save less. Intervals are of the difference, with the same draws of the "
+                "model before and after; what may save nothing is left out."
             )
         )
         blocks = [Bullets(items), Paragraph(explanation)]

@@ -21,7 +21,7 @@ from chiplog.prediction.network_change import NetworkChange
 from chiplog.schedule.arrays import SEND, Schedule
 from chiplog.simulation.parameters import NO_LIMIT_BYTES
 from chiplog.simulation.sensitivity import LEAST_SHARE
-from chiplog.tracing.trace import KINDS, Trace, kinds
+from chiplog.tracing.trace import KINDS, SENDRECVS, Trace, kinds
 
 MOST_SAVINGS = 3
 WAITS = ("Wait", "Waitall", "Waitany", "Waitsome")
@@ -142,15 +142,16 @@ def _eager(schedule: Schedule, size: int) -> Proposal:
 
 
 def _overlap(program: TracedProgram) -> Iterator[Proposal]:
-    """Computing before the wait that it follows now."""
-    calls = [rank.calls for rank in program.trace.ranks]
-    waits = np.concatenate([each["kind"][np.isin(each["kind"], kinds(*WAITS))] for each in calls])
-    if not waits.size:
+    """Computing while the messages are under way that are waited for before it now."""
+    calls = [rank.calls["kind"] for rank in program.trace.ranks]
+    counts = np.bincount(np.concatenate(calls), minlength=len(KINDS))[kinds(*WAITS, *SENDRECVS)]
+    if not counts.any():
         return
-    name = f"MPI_{KINDS[int(np.bincount(waits).argmax())]}"
+    name = (*WAITS, *SENDRECVS)[int(counts.argmax())]
+    what, how = f"computing before MPI_{name}", f"compute what follows MPI_{name} before it"
+    if name in SENDRECVS:
+        what = f"computing while MPI_{name} is under way"
+        how = f"call MPI_Irecv and MPI_Isend in its place, compute what follows, then call MPI_Waitall"
     overlapped = schedule_of(program.trace, program.flops_per_second, overlap=True)
-    yield Proposal(
-        f"computing before {name}",
-        f"compute what follows {name} before it, as far as it needs none of the messages; this is for all of it",
-        Variant(overlapped.schedule),
-    )
+    limits = "as far as that needs none of the messages; the saving is for all of it"
+    yield Proposal(what, f"{how}, {limits}", Variant(overlapped.schedule))

@@ -31,7 +31,10 @@ from chiplog.simulation.sensitivity import (
 
 CURVE_FACTORS = tuple(2.0**power for power in range(-4, 8))
 """By what a curve multiplies a parameter."""
-_CURVES = (("L", "latency"), ("G", "byte_time"))
+CURVES: dict[str, Callable[[float], NetworkChange]] = {
+    "L": lambda factor: NetworkChange(latency=factor),
+    "G": lambda factor: NetworkChange(byte_time=factor),
+}
 Seconds = Callable[[NetworkChange], float]
 Values = list[float | None]
 
@@ -83,11 +86,11 @@ def curves(schedule: Schedule, by: ReplayBy) -> tuple[SensitivityCurve, ...]:
     """
     vectors = _vectors(schedule, by)
     curves = []
-    for (parameter, field), now in zip(_CURVES, _parameters_now(schedule, by), strict=True):
+    for (parameter, change), now in zip(CURVES.items(), _parameters_now(schedule, by), strict=True):
         if not now > 0.0:
             continue
         by_factor = {
-            factor: [vector.seconds(NetworkChange(**{field: factor})) for vector in vectors]
+            factor: [vector.seconds(change(factor)) for vector in vectors]
             for factor in CURVE_FACTORS
         }
         finite = {factor: row for factor, row in by_factor.items() if max(row) < math.inf}
