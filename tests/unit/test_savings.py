@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from json_schemas import validate
+from prediction import fit_of
 from trace_files import ring, trace_of
 
 import chiplog
@@ -14,8 +15,11 @@ from chiplog.application.placement import better_groups
 from chiplog.application.replay import schedule_of
 from chiplog.application.result import Saving, Savings
 from chiplog.cli import main
+from chiplog.jobs.class_draws import FittedClasses
 from chiplog.jobs.replay import ReplayBy
 from chiplog.jobs.savings import TracedProgram, savings
+from chiplog.jobs.simulated_model import FittedParameters
+from chiplog.schedule import Schedule
 from chiplog.simulation import Conditions, LogGOPS, PairClasses
 from chiplog.simulation.parameters import Protocol
 from chiplog.tracing.builder import Call
@@ -64,6 +68,36 @@ def test_ranks_that_talk_and_are_far_apart_are_put_on_one_node() -> None:
     assert row.low == row.high == row.seconds
     assert "0,2; 1,3" in row.how or "0 … " in row.how
     assert "--map-by node" in row.how
+
+
+def by_fitted_classes(schedule: Schedule, spread: float, far: float = 9e-6) -> ReplayBy:
+    """Two ranks a node; L between nodes is `far`, and known to a share `spread`."""
+    near = {"L": 1e-7, "o_s": 1e-7, "o_r": 1e-7, "g": 1e-7, "G": 1e-10}
+    values = (near, {**near, "L": far})
+    fits = tuple(FittedParameters(fit_of("loggp", each, spread=spread)) for each in values)
+    protocols = tuple(fit.in_the_middle(schedule).protocols for fit in fits)
+    pairs = PairClasses(protocols, (0, 0, 1, 1), ((0, 1), (1, 0)))
+    return ReplayBy(
+        parameters=LogGOPS(protocols[0]),
+        conditions=Conditions(pairs=pairs),
+        classes=FittedClasses(pairs, fits),
+    )
+
+
+def test_a_placement_has_the_interval_that_the_fits_of_its_classes_leave() -> None:
+    trace = talk_in_pairs((0, 2), (1, 3))
+    by = by_fitted_classes(schedule_of(trace).schedule, spread=0.1)
+    (row,) = saved_by(trace, by).rows
+    assert row.seconds == pytest.approx(20 * 8.9e-6, rel=0.01)
+    assert row.low == pytest.approx(0.9 * row.seconds, rel=0.05)
+    assert row.high == pytest.approx(1.1 * row.seconds, rel=0.05)
+
+
+def test_nodes_that_may_be_as_near_as_ranks_of_one_move_nobody() -> None:
+    """In the middle there is something to save; over the interval there may be nothing."""
+    trace = talk_in_pairs((0, 2), (1, 3))
+    by = by_fitted_classes(schedule_of(trace).schedule, spread=0.5, far=1.2e-7)
+    assert saved_by(trace, by).rows == ()
 
 
 def test_a_placement_that_no_launcher_makes_is_a_rankfile() -> None:

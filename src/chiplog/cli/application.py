@@ -177,10 +177,11 @@ def _by(model: ReplayOptions, schedule: Schedule, trace: str) -> ReplayBy:
     from chiplog.simulation import Conditions, LogGOPS
 
     given = model.parameters
-    pairs = pair_classes(schedule, given)
-    if pairs is not None:
-        alike = LogGOPS(pairs.classes[0], given.largest_eager_bytes)
-        return ReplayBy(parameters=alike, conditions=Conditions(pairs=pairs), trace=trace)
+    classes = pair_classes(schedule, given)
+    if classes is not None:
+        alike = LogGOPS(classes.pairs.classes[0], given.largest_eager_bytes)
+        conditions = Conditions(pairs=classes.pairs)
+        return ReplayBy(None, alike, conditions, trace, classes)
     if given.model is not None:
         fitted = fitted_from(given.model, given, model.target, anyway=model.anyway)
         cautions(fitted, schedule)

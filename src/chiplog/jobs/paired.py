@@ -5,7 +5,7 @@ What the fit leaves open, and what its model misses, is the same of both times, 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain
@@ -14,17 +14,19 @@ import numpy as np
 
 from chiplog.fitting.predictions.known import Array
 from chiplog.fitting.predictions.span import AnswerSpan
+from chiplog.jobs.class_draws import ClassDraws
 from chiplog.jobs.replay import ReplayBy, given_seconds
 from chiplog.jobs.simulated_model import FittedParameters, corners, span_of_corners
 from chiplog.prediction.model_error import drawn_errors
 from chiplog.prediction.network_change import UNCHANGED, NetworkChange
 from chiplog.prediction.simulated import PS_PER_SECOND, ScheduleTimes
 from chiplog.schedule.arrays import Schedule
+from chiplog.simulation.conditions import PairClasses
 
 
 @dataclass(frozen=True)
 class Variant:
-    """A schedule, and on what it runs."""
+    """A schedule, and on what it runs; with classes of pairs, it has no other sizes than the first schedule."""
 
     schedule: Schedule
     change: NetworkChange = UNCHANGED
@@ -64,6 +66,7 @@ class PairedTimes:
         self._by = by
         self._unchanged = Variant(schedule)
         self._known: dict[tuple[int, ...], _Times] = {}
+        self._unchanged_by: dict[int, Array] = {}
 
     def seconds(self, variant: Variant) -> float:
         """The time in the middle of what is known."""
@@ -86,15 +89,29 @@ class PairedTimes:
         return self._compared(variant, _share)
 
     def _compared(self, variant: Variant, compare: Callable[[Array, Array], Array]) -> AnswerSpan:
-        fitted = self._by.fitted
-        if fitted is None:
-            both = np.array([self.unchanged_seconds]), np.array([self._given(variant)])
-            saved = float(compare(*both)[0])
-            return AnswerSpan(saved, saved, saved)
+        fitted, draws = self._by.fitted, self._class_draws
+        if fitted is not None:
+            return self._by_fit(fitted, variant, compare)
+        if draws is not None:
+            return draws.span(
+                lambda drawn: compare(
+                    self._by_classes(drawn, self._unchanged), self._by_classes(drawn, variant)
+                )
+            )
+        times = np.array([self.unchanged_seconds]), np.array([self._given(variant)])
+        saved = float(compare(*times)[0])
+        return AnswerSpan(saved, saved, saved)
+
+    def _by_fit(
+        self,
+        fitted: FittedParameters,
+        variant: Variant,
+        compare: Callable[[Array, Array], Array],
+    ) -> AnswerSpan:
         variants = self._unchanged, variant
         needed = (self._scheduled(fitted, each).space.used for each in variants)
         used = tuple(sorted(set(chain.from_iterable(needed))))
-        before = self._before(used)
+        before = self._before(fitted, used)
         unchanged = before.times
         after = _Times(self._scheduled(fitted, variant, used), unchanged)
 
@@ -106,11 +123,24 @@ class PairedTimes:
             return span_of_corners(evaluate, corners(space))
         return space.span(evaluate, refuse=False)
 
-    def _before(self, used: tuple[int, ...]) -> _Times:
+    @cached_property
+    def _class_draws(self) -> ClassDraws | None:
+        return self._by.class_draws(self._unchanged.schedule)
+
+    def _by_classes(self, drawn: Sequence[PairClasses], variant: Variant) -> Array:
+        """The time by each of some classes of pairs; that of the schedule itself is kept for the next variant."""
+        if variant is not self._unchanged:
+            return self._by.seconds_by(
+                drawn, variant.schedule, variant.change, variant.group_of_rank
+            )
+        if id(drawn) not in self._unchanged_by:
+            self._unchanged_by[id(drawn)] = self._by.seconds_by(drawn, variant.schedule)
+        return self._unchanged_by[id(drawn)]
+
+    def _before(self, fitted: FittedParameters, used: tuple[int, ...]) -> _Times:
         """Of the schedule itself; what was simulated is kept for the next variant."""
         if used not in self._known:
-            assert self._by.fitted is not None
-            times = self._scheduled(self._by.fitted, self._unchanged, used)
+            times = self._scheduled(fitted, self._unchanged, used)
             self._known[used] = _Times(times, times)
         return self._known[used]
 

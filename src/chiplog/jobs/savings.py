@@ -151,7 +151,9 @@ def _overlap(program: TracedProgram) -> Iterator[Proposal]:
     what, how = f"computing before MPI_{name}", f"compute what follows MPI_{name} before it"
     if name in SENDRECVS:
         what = f"computing while MPI_{name} is under way"
-        how = f"call MPI_Irecv and MPI_Isend in its place, compute what follows, then call MPI_Waitall"
+        how = (
+            "call MPI_Irecv and MPI_Isend in its place, compute what follows, then call MPI_Waitall"
+        )
     overlapped = schedule_of(program.trace, program.flops_per_second, overlap=True)
     limits = "as far as that needs none of the messages; the saving is for all of it"
     yield Proposal(what, f"{how}, {limits}", Variant(overlapped.schedule))
