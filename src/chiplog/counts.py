@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from chiplog.errors import UsageError
 
 MOST = 1_000_000
@@ -18,6 +20,22 @@ def counted(number: int, noun: str, plural: str | None = None) -> str:
     ('1 more warning', '1,200 launches')
     """
     return f"{number:,} {noun if number == 1 else plural or f'{noun}s'}"
+
+
+def number_ranges(numbers: Sequence[int]) -> str:
+    """Whole numbers as ranges, of many the first, and how many ranks there are.
+
+    >>> number_ranges([0, 2, 1, 7])
+    '0-2,7'
+    """
+    ordered, pieces = sorted(numbers), []
+    start = ordered[0]
+    for at, rank in enumerate(ordered):
+        if at + 1 == len(ordered) or ordered[at + 1] != rank + 1:
+            pieces.append(str(start) if start == rank else f"{start}-{rank}")
+            start = ordered[min(at + 1, len(ordered) - 1)]
+    text = ",".join(pieces)
+    return text if len(text) <= 18 else f"{ordered[0]} … ({len(ordered)} ranks)"
 
 
 def within(option: str, value: int, least: int = 1, most: int = MOST) -> None:

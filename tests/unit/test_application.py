@@ -17,7 +17,8 @@ from chiplog.application.joined_calls import join
 from chiplog.application.messages import match
 from chiplog.application.replay import schedule_of
 from chiplog.cli import main
-from chiplog.cli.application_text import application_text, numbers
+from chiplog.cli.application_text import application_text
+from chiplog.counts import number_ranges
 from chiplog.errors import CorruptFile
 from chiplog.schedule.traffic import Traffic, traffic_of
 from chiplog.simulation import LogGOPS, simulate
@@ -165,7 +166,7 @@ def test_many_ranks_that_are_alike_take_one_line() -> None:
     trace = trace_of(*([collective("Barrier", 10, 100)] for _ in range(ranks)))
     text = application_text(costs_of(trace))
     assert "\n0-63 " in text
-    assert numbers([5, 3, 4, 9]) == "3-5,9"
+    assert number_ranges([5, 3, 4, 9]) == "3-5,9"
 
 
 def test_the_json_has_its_schema_and_all_ranks(tmp_path: Path) -> None:

@@ -7,10 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from chiplog.application.collective_templates import template
 from chiplog.collectives.algorithm import Task
 from chiplog.collectives.mpis import mpich, openmpi
 from chiplog.collectives.mpis.choice import (
     OPERATIONS,
+    AlgorithmChoice,
     CollectiveCall,
     algorithm_of,
     by_default,
@@ -193,7 +195,6 @@ def test_an_applications_time_is_known_with_each_other_algorithm() -> None:
     from trace_files import trace_of
 
     from chiplog.jobs.algorithm_alternatives import algorithm_alternatives
-    from chiplog.jobs.replay import ReplayBy
     from chiplog.simulation import LogGOPS, simulate
     from chiplog.tracing.builder import Call
 
@@ -204,10 +205,9 @@ def test_an_applications_time_is_known_with_each_other_algorithm() -> None:
     ]
     trace = trace_of(*4 * [calls])
     parameters = LogGOPS.from_ns(L=1000, o=100, g=100, G=1)
-    by = ReplayBy(parameters=parameters)
     times = {
-        (other.function, other.algorithm): other.answer.simulation.makespan_ps
-        for other in algorithm_alternatives(trace, by, by_default)
+        (other.function, other.algorithm): simulate(other.schedule, parameters).makespan_ps
+        for other in algorithm_alternatives(trace, by_default)
     }
     assert {name for name, _ in times} == {"allreduce", "scan"}
     assert len(times) == len(algorithms("allreduce")) + len(algorithms("scan"))
@@ -217,3 +217,13 @@ def test_an_applications_time_is_known_with_each_other_algorithm() -> None:
     }
     difference = times["allreduce", "ring"] - times["allreduce", "recursive-doubling"]
     assert difference == alone["ring"] - alone["recursive-doubling"] < 0
+
+
+@pytest.mark.parametrize("function", ["allreduce", "scan", "alltoall", "reduce_scatter", "barrier"])
+def test_the_steps_of_a_rank_stand_behind_those_that_they_wait_for(function: str) -> None:
+    for algorithm in algorithms(OPERATIONS[function]):
+        for ranks in range(2, 10):
+            call = CollectiveCall(function, ranks, 1 if function == "barrier" else 4096)
+            for steps in template(call, AlgorithmChoice(algorithm)).steps:
+                for place, step in enumerate(steps):
+                    assert all(on < place for on in (*step.after_end, *step.after_start))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from graphlib import TopologicalSorter
 from typing import Any
 
 import numpy as np
@@ -79,7 +80,24 @@ def _steps(schedule: Schedule) -> tuple[tuple[Step, ...], ...]:
     for index, record in enumerate(operations.tolist()):
         amount, rank, peer, tag, kind = record[:5]
         steps[rank].append(Step(kind, amount, peer, tag, tuple(ends[index]), tuple(starts[index])))
-    return tuple(map(tuple, steps))
+    return tuple(map(_in_order, steps))
+
+
+def _in_order(steps: list[Step]) -> tuple[Step, ...]:
+    """The steps of a rank, each behind those that it waits for."""
+    waits_for = {place: {*step.after_end, *step.after_start} for place, step in enumerate(steps)}
+    if all(max(after, default=-1) < place for place, after in waits_for.items()):
+        return tuple(steps)
+    order = tuple(TopologicalSorter(waits_for).static_order())
+    place_of = {old: new for new, old in enumerate(order)}
+    return tuple(
+        replace(
+            steps[old],
+            after_end=tuple(place_of[place] for place in steps[old].after_end),
+            after_start=tuple(place_of[place] for place in steps[old].after_start),
+        )
+        for old in order
+    )
 
 
 def _place_in_rank(rank: NDArray[Any]) -> list[int]:

@@ -14,9 +14,9 @@ from chiplog.counts import counted
 from chiplog.tracing.trace import (
     KINDS,
     NO_COMMUNICATOR,
-    OTHER,
     PARTS,
     Trace,
+    full_name,
 )
 
 NS = 1e9
@@ -76,6 +76,7 @@ def _ranks(joined: JoinedCalls, messages: Messages, waiting: Waiting) -> tuple[R
             bytes_sent,
             bytes_received,
             rank.call_counts,
+            rank.call_seconds,
             rank.is_complete,
         )
         for (
@@ -100,9 +101,7 @@ def _calls(joined: JoinedCalls, waiting: Waiting) -> tuple[CallCosts, ...]:
     for at, values in enumerate((counted, joined.durations_ns, waiting.all, both_bytes)):
         np.add.at(sums[at], kind, values)
     rows = [
-        CallCosts(
-            name if name == OTHER else f"MPI_{name}", int(count), ns / NS, waited / NS, int(moved)
-        )
+        CallCosts(full_name(name), int(count), ns / NS, waited / NS, int(moved))
         for name, count, ns, waited, moved in zip(KINDS, *sums.tolist(), strict=True)
         if count
     ]

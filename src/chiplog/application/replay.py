@@ -46,13 +46,18 @@ class ReplayedTrace:
 
 
 def schedule_of(
-    trace: Trace, flops_per_second: float | None = None, choose: Chooser | None = None
+    trace: Trace,
+    flops_per_second: float | None = None,
+    choose: Chooser | None = None,
+    *,
+    overlap: bool = False,
 ) -> ReplayedTrace:
     """The schedule of a trace: what is computed between calls takes as long as it did.
 
-    Collective operations are done by the algorithms that `choose` says; None: that the MPI of the trace takes. A trace
-    that knows flops only needs `flops_per_second`; UsageError where it is missing. CorruptFile where a rank computes
-    for longer than can be simulated.
+    Collective operations are done by the algorithms that `choose` says; None: that the MPI of the trace takes. With
+    `overlap`, what is computed right after a call that waits for requests, or a Sendrecv, is computed before its
+    messages are waited for, so that it hides them. A trace that knows flops only needs `flops_per_second`; UsageError
+    where it is missing. CorruptFile where a rank computes for longer than can be simulated.
     """
     joined = join(trace)
     choose = choose or chooser_of(release_in(trace.mpi))
@@ -71,11 +76,11 @@ def schedule_of(
     halves = frozenset(np.flatnonzero(joined.of_kinds(SENDRECV_RECEIVE)).tolist())
     numbers_of = [rank_trace.requests.tolist() for rank_trace in trace.ranks]
     writer = ScheduleWriter()
-    state = RankReplay(plan, writer, 0)
+    state = RankReplay(plan, writer, 0, overlap=overlap)
     for row, rank in enumerate(joined.rank.tolist()):
         if rank != state.rank:
             state.compute()
-            state = RankReplay(plan, writer, rank)
+            state = RankReplay(plan, writer, rank, overlap=overlap)
         begin = first_request[row]
         numbers = numbers_of[rank][begin : begin + requests[row]]
         state.computed_ns += computed_ns[row]
@@ -182,18 +187,25 @@ class Front(NamedTuple):
 class RankReplay:
     """Adds the operations of a rank, call by call."""
 
-    def __init__(self, plan: ReplayPlan, writer: ScheduleWriter, rank: int) -> None:
+    def __init__(
+        self, plan: ReplayPlan, writer: ScheduleWriter, rank: int, *, overlap: bool = False
+    ) -> None:
         self._plan, self._writer, self.rank = plan, writer, rank
+        self._overlap = overlap
         self._front = Front()
+        self._awaited: tuple[int, ...] = ()
         self._open: dict[int, tuple[int, ...]] = {}
         self.computed_ns = 0
 
     def compute(self) -> None:
-        """Adds what was computed since the last operation."""
+        """Adds what was computed since the last operation; what that was to hide is waited for now."""
         if self.computed_ns:
             operation = (self.computed_ns, self.rank, 0, 0, CALC)
             self._front = Front((self._writer.add(operation, self._front),))
             self.computed_ns = 0
+        if self._awaited:
+            self._front = Front((*self._front.ended, *self._awaited), self._front.started)
+            self._awaited = ()
 
     def begin(self, row: int, requests: list[int] | None) -> None:
         """Adds a message or a collective operation; with `requests`, the rank goes on while it is under way."""
@@ -205,9 +217,15 @@ class RankReplay:
 
     def exchange(self, rows: tuple[int, ...], requests: list[int] | None) -> None:
         """Adds messages that begin at once; those without counterpart are left out."""
-        self.compute()
+        is_hidden = self._overlap and len(rows) == 2 and requests is None
+        if not is_hidden or self.computed_ns:
+            self.compute()
         indices = tuple(self._message(row) for row in rows if row in self._plan.tags)
-        self._go_on(indices, indices, requests)
+        if is_hidden and indices:
+            self._front = Front((), indices)
+            self._awaited += indices
+        else:
+            self._go_on(indices, indices, requests)
 
     def _go_on(
         self, first: tuple[int, ...], last: tuple[int, ...], requests: list[int] | None
@@ -226,7 +244,9 @@ class RankReplay:
         awaited = [on for request in requests for on in self._open.pop(request, ())]
         if awaited:
             self.compute()
-            self._front = Front((*self._front.ended, *awaited), self._front.started)
+            self._awaited = tuple(awaited)
+            if not self._overlap:
+                self.compute()
 
     def _message(self, row: int) -> int:
         plan = self._plan

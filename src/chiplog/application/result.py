@@ -28,6 +28,8 @@ class RankCosts:
     bytes_sent: int
     bytes_received: int
     calls: Mapping[str, int]
+    call_seconds: Mapping[str, float]
+    """Time in each MPI function, of those in `calls`."""
     is_complete: bool
 
     @property
@@ -80,7 +82,7 @@ class PairRow:
 
 @dataclass(frozen=True, slots=True)
 class Alternative:
-    """The application's time under other circumstances, and its interval; `saves` is the share that it takes less."""
+    """The application's time under other circumstances; `saves` is the share that it takes less. All with intervals."""
 
     what: str
     """A change, as it was asked for, or the name of another model."""
@@ -88,6 +90,30 @@ class Alternative:
     low: float
     high: float
     saves: float
+    saves_low: float
+    """Of the interval with the same draws of the fit for both times; of another model, with its own."""
+    saves_high: float
+
+
+@dataclass(frozen=True, slots=True)
+class Saving:
+    """Seconds that a change of how the application runs saves, and the 95 % interval of that."""
+
+    what: str
+    seconds: float
+    low: float
+    high: float
+    how: str
+    file: str | None = None
+    """The content of the file that `how` speaks of."""
+
+
+@dataclass(frozen=True, slots=True)
+class Savings:
+    """What would save most, at most three things; and what could not be tried, with the reason."""
+
+    rows: tuple[Saving, ...]
+    untried: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +139,8 @@ class Replay:
     sensitivity: Sensitivity | None = None
     """How it changes with each parameter, if that was asked for."""
     alternatives: tuple[Alternative, ...] = ()
+    savings: Savings | None = None
+    """What would save most of its time, if that was asked for."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -173,7 +201,10 @@ def _replay_to_json(replay: Replay) -> dict[str, Any]:
     """The replay, its slopes and, if they were asked for, tolerances and gains."""
     fields = plain(replay)
     sensitivity, alternatives = fields.pop("sensitivity"), fields.pop("alternatives")
+    savings = fields.pop("savings")
     result = {"replay": fields}
+    if savings is not None:
+        result["savings"], result["savings_untried"] = savings["rows"], savings["untried"]
     if alternatives:
         result["alternatives"] = alternatives
     for name in ("critical_path", "slopes"):

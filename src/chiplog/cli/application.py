@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -19,9 +19,8 @@ from chiplog.cli.parameters import Argument, Option
 from chiplog.errors import UsageError
 
 if TYPE_CHECKING:
-    from chiplog.application.replay import ReplayedTrace
-    from chiplog.application.result import Alternative, AppResult, Replay
     from chiplog.collectives.mpis.choice import Chooser
+    from chiplog.jobs.application import ReplayQuestions
     from chiplog.jobs.replay import ReplayBy
     from chiplog.schedule import Schedule
     from chiplog.tracing.trace import Trace
@@ -52,6 +51,15 @@ class TraceReading:
         help="openmpi-5.0, mpich-4.0 or the like, whose algorithms collectives are replayed by; else the trace's.",
     )
 
+    def check(self) -> None:
+        """UsageError where a number can't be meant."""
+        if self.any_source is not None and self.any_source not in WILDCARDS:
+            raise UsageError(f"--any-source: is {self.any_source}; it accepts -1 and -2.")
+        if self.flops_per_second is not None and not self.flops_per_second > 0.0:
+            raise UsageError(
+                f"--flops-per-second: is {self.flops_per_second:g}; it accepts more than 0."
+            )
+
 
 @dataclass(frozen=True)
 class ReplayOptions:
@@ -64,6 +72,9 @@ class ReplayOptions:
         False,
         "--sensitivity",
         help="How much each parameter of the model matters to the application's time.",
+    )
+    savings: bool = option(
+        False, "--savings", help="What would save most: placement, the eager limit, overlap."
     )
     changes: list[str] | None = option(
         None,
@@ -101,6 +112,7 @@ class ReplayOptions:
         """The first option that is given and needs a model."""
         asked = {
             "--sensitivity": self.sensitivity,
+            "--savings": self.savings,
             "--change": self.changes,
             "--compare": self.others,
             "--tuning": self.tuning,
@@ -117,6 +129,10 @@ def application(
     *,
     reading: TraceReading,
     model: ReplayOptions,
+    report: Annotated[
+        Path | None,
+        Option("--report", metavar="FILE.html|FILE.md", help="Write a page with pictures."),
+    ] = None,
     json_file: JsonOption = None,
     details: Annotated[bool, Option("--details", help="Print all calls, ranks and pairs.")] = False,
 ) -> None:
@@ -126,29 +142,30 @@ def application(
     how long the application would take with it.
     """
     from chiplog.application.costs import costs_of
-    from chiplog.application.replay import schedule_of
     from chiplog.cli.application_text import application_text
+    from chiplog.jobs.application import replayed, write_application_page
+    from chiplog.jobs.savings import TracedProgram
+    from chiplog.report.write import check_suffix
     from chiplog.tracing.importer import TraceOptions, read_trace
 
-    if reading.any_source is not None and reading.any_source not in WILDCARDS:
-        raise UsageError(f"--any-source: is {reading.any_source}; it accepts -1 and -2.")
-    if reading.flops_per_second is not None and not reading.flops_per_second > 0.0:
-        raise UsageError(
-            f"--flops-per-second: is {reading.flops_per_second:g}; it accepts more than 0."
-        )
+    reading.check()
+    if report is not None:
+        check_suffix(report)
     traced = read_trace(trace, TraceOptions(any_source=reading.any_source))
-    result = costs_of(traced)
+    choose = _chooser(traced, reading.mpi, model) if model.is_asked else None
+    program = TracedProgram(str(trace), traced, reading.flops_per_second, choose)
+    result, by = costs_of(traced), None
     if model.is_asked:
-        choose = _chooser(traced, reading.mpi, model.tuning)
-        if model.anchors:
-            replayed = _anchored(traced, reading, model, choose)
-        else:
-            replayed = schedule_of(traced, reading.flops_per_second, choose)
-        result = _replayed(result, replayed, model, trace)
+        by = _by(model, program.schedule, str(trace))
+        questions = _questions(model, program.schedule, is_page_asked=report is not None)
+        result = replayed(result, program, by, questions)
     elif asked := model.asked_of_a_model:
         raise UsageError(
             f"{asked}: needs a model: add --model MODEL.json, or --L, --o, --g and --G."
         )
+    if report is not None:
+        write_application_page(result, program, by, report)
+        note(f"the report is {report}.")
     if json_file:
         write_json(json_file, result.to_json())
     if json_file != "-":
@@ -157,92 +174,64 @@ def application(
         note(f"{sentence}.")
 
 
-def _chooser(trace: Trace, mpi: str | None, tuning: Path | None) -> Chooser:
+def _chooser(trace: Trace, mpi: str | None, model: ReplayOptions) -> Chooser:
     """By which algorithms collectives are replayed; says what is not known of the MPI's rules."""
     from chiplog.collectives.mpis.known import chooser_of, release_in, release_named
+    from chiplog.jobs.anchor_files import read_anchors
+    from chiplog.jobs.anchored_replay import AnchoredChooser
     from chiplog.tune.in_effect import chooser_from
 
     release = release_in(trace.mpi) if mpi is None else release_named(mpi)
-    if release is None and tuning is None:
+    if release is None and model.tuning is None:
         note(
             "collectives are replayed by chiplog's default algorithms, since the trace names no MPI whose rules are "
             "known: --mpi openmpi-5.0 or the like names it."
         )
     if release is not None and release.caution is not None:
         note(f"{release.caution}.")
-    return chooser_of(release) if tuning is None else chooser_from(tuning, release)
-
-
-def _anchored(
-    trace: Trace, reading: TraceReading, model: ReplayOptions, choose: Chooser
-) -> ReplayedTrace:
-    """With collectives as measured ones correct them; UsageError where none of them was measured."""
-    from chiplog.application.replay import schedule_of
-    from chiplog.jobs.anchor_files import read_anchors
-    from chiplog.jobs.anchored_replay import AnchoredChooser, refuse_unused
-
+    choose = chooser_of(release) if model.tuning is None else chooser_from(model.tuning, release)
+    if not model.anchors:
+        return choose
     given = model.parameters
     if given.model is None:
         raise UsageError("--anchor: needs --model, since it corrects what a model predicts.")
     fit = fitted_from(given.model, given, model.target, anyway=model.anyway).fit
-    anchored = AnchoredChooser(choose, fit, read_anchors(model.anchors or ()))
-    replayed = schedule_of(trace, reading.flops_per_second, anchored)
-    refuse_unused(anchored)
-    return replace(replayed, notes=(*replayed.notes, *anchored.notes))
+    return AnchoredChooser(choose, fit, read_anchors(model.anchors))
 
 
-def _replayed(
-    result: AppResult, replayed: ReplayedTrace, model: ReplayOptions, path: Path
-) -> AppResult:
-    """With the time that the model says."""
-    from chiplog.jobs.replay import replay
-
-    by = _by(model, replayed.schedule)
-    if by.fitted is not None:
-        cautions(by.fitted, replayed.schedule)
-    by = replace(by, trace=str(path))
-    answer = replay(result, replayed, by)
-    answer = replace(answer, alternatives=_alternatives(answer, replayed.schedule, by, model))
-    if model.sensitivity:
-        from chiplog.jobs.sensitivity import sensitivity
-
-        answer = replace(answer, sensitivity=sensitivity(replayed.schedule, by))
-    return replace(result, replay=answer)
-
-
-def _alternatives(
-    answer: Replay, schedule: Schedule, by: ReplayBy, model: ReplayOptions
-) -> tuple[Alternative, ...]:
-    """With the changes that were asked for, and by the other models."""
-    from chiplog.jobs.replay import ReplayBy, alternative
+def _questions(model: ReplayOptions, schedule: Schedule, *, is_page_asked: bool) -> ReplayQuestions:
+    """What is asked; a page has all answers."""
+    from chiplog.jobs.application import ReplayQuestions
     from chiplog.prediction.network_change import parse_change
 
-    alternatives = [
-        alternative(text, answer, by.simulate(schedule, parse_change(text)))
-        for text in model.changes or ()
-    ]
+    others = {}
     for path in model.others or ():
-        other = fitted_from(path, ParameterOptions(), model.target, anyway=model.anyway)
-        cautions(other, schedule)
-        alternatives.append(
-            alternative(str(path), answer, ReplayBy(other, trace=by.trace).simulate(schedule))
-        )
-    return tuple(alternatives)
+        fitted = fitted_from(path, ParameterOptions(), model.target, anyway=model.anyway)
+        cautions(fitted, schedule)
+        others[str(path)] = fitted
+    return ReplayQuestions(
+        sensitivity=model.sensitivity or is_page_asked,
+        savings=model.savings or is_page_asked,
+        changes={text: parse_change(text) for text in model.changes or ()},
+        others=others,
+    )
 
 
-def _by(model: ReplayOptions, schedule: Schedule) -> ReplayBy:
+def _by(model: ReplayOptions, schedule: Schedule, trace: str) -> ReplayBy:
     from chiplog.jobs.replay import ReplayBy
     from chiplog.simulation import Conditions, LogGOPS
 
     given = model.parameters
-    pairs = pair_classes(schedule, given)
-    if pairs is not None:
-        alike = LogGOPS(pairs.classes[0], given.largest_eager_bytes)
-        return ReplayBy(parameters=alike, conditions=Conditions(pairs=pairs))
+    classes = pair_classes(schedule, given)
+    if classes is not None:
+        alike = LogGOPS(classes.pairs.classes[0], given.largest_eager_bytes)
+        conditions = Conditions(pairs=classes.pairs)
+        return ReplayBy(None, alike, conditions, trace, classes)
     if given.model is not None:
         fitted = fitted_from(given.model, given, model.target, anyway=model.anyway)
-        return ReplayBy(fitted=fitted)
-    return ReplayBy(parameters=parameters_from(given))
+        cautions(fitted, schedule)
+        return ReplayBy(fitted=fitted, trace=trace)
+    return ReplayBy(parameters=parameters_from(given), trace=trace)
 
 
 def epilog() -> str:

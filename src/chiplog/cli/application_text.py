@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from chiplog.application.result import Alternative, AppResult, RankCosts, Replay
+from chiplog.application.result import AppResult, RankCosts, Replay
 from chiplog.cli.output import aligned, wrapped
+from chiplog.cli.savings_text import savings_text
 from chiplog.cli.sensitivity_text import sensitivity_text
-from chiplog.counts import counted
+from chiplog.counts import counted, number_ranges
 from chiplog.report import format
+from chiplog.report.application_words import (
+    alternative_sentence,
+    communication_sentence,
+    replay_sentence,
+)
 
 MOST_CALLS = 8
 MOST_RANK_LINES = 12
@@ -20,7 +24,7 @@ BAR_COLUMNS = 24
 
 def application_text(result: AppResult, *, details: bool = False) -> str:
     """What communication takes, then tables by rank, call, size and pair; with `details`, all their rows."""
-    parts = [_first_line(result)]
+    parts = [wrapped(communication_sentence(result))]
     if result.has_times:
         parts.append(_ranks(result, details=details))
     parts.append(_calls(result, details=details))
@@ -30,19 +34,9 @@ def application_text(result: AppResult, *, details: bool = False) -> str:
         parts.append(_replay(result.replay))
         if result.replay.sensitivity is not None:
             parts.append(sensitivity_text(result.replay.sensitivity))
+        if result.replay.savings is not None:
+            parts.append(savings_text(result.replay.savings, result.replay.seconds))
     return "\n\n".join(parts)
-
-
-def _first_line(result: AppResult) -> str:
-    ranks = counted(result.ranks, "rank")
-    if not result.has_times:
-        return wrapped(f"{ranks}, by {result.source}: the trace has no times.")
-    return wrapped(
-        f"Communication takes {format.percent(result.communication_share)} of the time between MPI_Init and "
-        f"MPI_Finalize; "
-        f"{format.percent(result.waiting_share)} of that is waiting for other ranks "
-        f"({ranks}, {format.value(result.seconds, 's')}, by {result.source})."
-    )
 
 
 def _ranks(result: AppResult, *, details: bool) -> str:
@@ -53,7 +47,7 @@ def _ranks(result: AppResult, *, details: bool) -> str:
     lines = list(groups.items())
     shown = lines if details else _ends(lines)
     titles = ("ranks", "time", "in MPI", "", "late sender", "late receiver", "others late", "sent")
-    table = [titles, *((numbers(ranks), *cells) for cells, ranks in shown)]
+    table = [titles, *((number_ranges(ranks), *cells) for cells, ranks in shown)]
     text = aligned(table)
     if len(shown) < len(lines):
         text += f"\n{counted(len(lines) - len(shown), 'line')} between these left out: --details"
@@ -82,22 +76,6 @@ def _rank_cells(row: RankCosts, *, exact: bool) -> tuple[str, ...]:
         time(row.collective_seconds),
         format.volume(row.bytes_sent),
     )
-
-
-def numbers(ranks: Sequence[int]) -> str:
-    """Ranks as ranges.
-
-    >>> numbers([0, 2, 1, 7])
-    '0-2,7'
-    """
-    ordered, pieces = sorted(ranks), []
-    start = ordered[0]
-    for at, rank in enumerate(ordered):
-        if at + 1 == len(ordered) or ordered[at + 1] != rank + 1:
-            pieces.append(str(start) if start == rank else f"{start}-{rank}")
-            start = ordered[min(at + 1, len(ordered) - 1)]
-    text = ",".join(pieces)
-    return text if len(text) <= 18 else f"{ordered[0]} … ({len(ordered)} ranks)"
 
 
 def _calls(result: AppResult, *, details: bool) -> str:
@@ -168,32 +146,10 @@ def _matrix(result: AppResult) -> str:
 
 def _replay(replay: Replay) -> str:
     """What the model says, and by which algorithms."""
-    seconds, interval = format.value_and_interval(replay.seconds, replay.low, replay.high, "s")
-    told = f"By the model it takes {seconds}"
-    if replay.low < replay.high:
-        told += f" {interval} (95 %, with the model's error, computing as traced)"
-    if replay.traced_seconds:
-        change = replay.seconds / replay.traced_seconds - 1.0
-        word = "less" if change < 0 else "more"
-        traced = format.value(replay.traced_seconds, "s")
-        told += f": {format.percent(abs(change))} {word} than the {traced} that were traced"
-    path = replay.critical_path
-    if path is not None:
-        parts = zip(path, ("computing", "sending and receiving", "messages under way"), strict=True)
-        shares = [f"{format.percent(share)} {part}" for share, part in parts]
-        told += f". On the critical path, {shares[0]}, {shares[1]} and {shares[2]}"
     ways = "; ".join(f"{call} as {way}" for call, way in replay.algorithms.items())
-    lines = [wrapped(f"{told}.")]
+    sentences = [replay_sentence(replay)]
     if ways:
-        lines.append(wrapped(f"Collectives: {ways}."))
-    lines += [wrapped(_alternative(row)) for row in replay.alternatives]
-    lines += [wrapped(f"{note[0].upper()}{note[1:]}.") for note in replay.notes]
-    return "\n".join(lines)
-
-
-def _alternative(row: Alternative) -> str:
-    seconds, interval = format.value_and_interval(row.seconds, row.low, row.high, "s")
-    ends = f" {interval}" if row.low < row.high else ""
-    word = "less" if row.saves > 0 else "more"
-    circumstance = "by" if row.what.endswith(".json") else "with"
-    return f"It takes {seconds}{ends} {circumstance} {row.what}, {format.percent(abs(row.saves))} {word}."
+        sentences.append(f"Collectives: {ways}.")
+    sentences += map(alternative_sentence, replay.alternatives)
+    sentences += [f"{note[0].upper()}{note[1:]}." for note in replay.notes]
+    return "\n".join(map(wrapped, sentences))

@@ -11,9 +11,10 @@ from chiplog.cli.output import note, rejected_text
 from chiplog.errors import UsageError
 
 if TYPE_CHECKING:
+    from chiplog.jobs.class_draws import FittedClasses
     from chiplog.jobs.simulated_model import FittedParameters
     from chiplog.schedule import Schedule
-    from chiplog.simulation import LogGOPS, PairClasses
+    from chiplog.simulation import LogGOPS
 
 
 @dataclass(frozen=True)
@@ -57,15 +58,15 @@ class ParameterOptions:
         return NO_LIMIT_BYTES if self.S is None else self.S
 
 
-def pair_classes(schedule: Schedule, given: ParameterOptions) -> PairClasses | None:
+def pair_classes(schedule: Schedule, given: ParameterOptions) -> FittedClasses | None:
     """From --classes; UsageError where options say something else."""
     if given.classes is None:
         return None
-    from chiplog.jobs.pair_classes import read_pair_classes
+    from chiplog.jobs.pair_classes import read_fitted_classes
 
     if given.model is not None or any(given.times.values()):
         raise UsageError("--classes: gives all parameters but S; leave out --model, --L and so on.")
-    return read_pair_classes(given.classes, schedule)
+    return read_fitted_classes(given.classes, schedule)
 
 
 def fitted_from(

@@ -61,7 +61,8 @@ def simulate(
     from chiplog.simulation.result import simulation_to_json
 
     schedule = read_goal(file)
-    conditions = _conditions(machine, pair_classes(schedule, given))
+    classes = pair_classes(schedule, given)
+    conditions = _conditions(machine, None if classes is None else classes.pairs)
     fitted = (
         None
         if given.model is None

@@ -1,4 +1,4 @@
-"""An application's time if one of MPI's collective functions took another algorithm."""
+"""An application's schedules if one of MPI's collective functions took another algorithm."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from chiplog.application.replay import schedule_of
 from chiplog.collectives.mpis.choice import OPERATIONS, AlgorithmChoice, Chooser, CollectiveCall
 from chiplog.collectives.registry import algorithms
-from chiplog.jobs.replay import ReplayBy
-from chiplog.simulation.result import Range
+from chiplog.schedule.arrays import Schedule
 from chiplog.tracing.trace import Trace
 
 
@@ -20,7 +19,7 @@ class ReplayedAlternative:
     function: str
     """MPI's, in lower case and without prefix."""
     algorithm: str
-    answer: Range
+    schedule: Schedule
 
 
 def with_algorithm(choose: Chooser, function: str, algorithm: str) -> Chooser:
@@ -33,12 +32,11 @@ def with_algorithm(choose: Chooser, function: str, algorithm: str) -> Chooser:
 
 
 def algorithm_alternatives(
-    trace: Trace, by: ReplayBy, choose: Chooser, flops_per_second: float | None = None
+    trace: Trace, choose: Chooser, flops_per_second: float | None = None
 ) -> Iterator[ReplayedAlternative]:
-    """The application's time by each algorithm of each collective function that the trace calls.
+    """The application's schedule by each algorithm of each collective function that the trace calls.
 
-    One after the other, as they are asked for, since each is a replay of the whole trace. Errors are those of
-    `schedule_of` and `ReplayBy.simulate`.
+    One after the other, as they are asked for. Errors are those of `schedule_of`.
     """
     called = {name for rank in trace.ranks for name in rank.call_counts}
     for function, operation in OPERATIONS.items():
@@ -48,4 +46,4 @@ def algorithm_alternatives(
             replayed = schedule_of(
                 trace, flops_per_second, with_algorithm(choose, function, algorithm)
             )
-            yield ReplayedAlternative(function, algorithm, by.simulate(replayed.schedule))
+            yield ReplayedAlternative(function, algorithm, replayed.schedule)

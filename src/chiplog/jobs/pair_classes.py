@@ -10,13 +10,19 @@ from typing import Any
 from chiplog.dataset.lines import Where, as_object, parse_json
 from chiplog.errors import CorruptFile, UsageError
 from chiplog.input_file import read_text
-from chiplog.jobs.simulated_model import fitted_parameters
+from chiplog.jobs.class_draws import FittedClasses
+from chiplog.jobs.simulated_model import FittedParameters, fitted_parameters
 from chiplog.schedule import Schedule
 from chiplog.simulation.conditions import PairClasses
 from chiplog.simulation.parameters import MessageTimes, Protocol
 
 
 def read_pair_classes(path: str | os.PathLike[str], schedule: Schedule) -> PairClasses:
+    """The classes of a file for the ranks of a schedule, in the middle of what is known; as `read_fitted_classes`."""
+    return read_fitted_classes(path, schedule).pairs
+
+
+def read_fitted_classes(path: str | os.PathLike[str], schedule: Schedule) -> FittedClasses:
     """The classes of a file for the ranks of a schedule; docs/reference/simulation-options.md has its form.
 
     Raises CorruptFile where the file says something else, UsageError where it can't be opened.
@@ -24,9 +30,10 @@ def read_pair_classes(path: str | os.PathLike[str], schedule: Schedule) -> PairC
     where = Where(os.fspath(path))
     content: Any = as_object(parse_json(read_text(path).encode(), where), where)
     try:
+        fits = tuple(_fit(each, Path(path).parent) for each in content["classes"])
         classes = tuple(
-            _protocols(class_content, Path(path).parent, schedule)
-            for class_content in content["classes"]
+            _protocols(each, fit, schedule)
+            for each, fit in zip(content["classes"], fits, strict=True)
         )
         groups = _groups(content, schedule.ranks)
         between = _between(content, max(groups) + 1, len(classes))
@@ -34,16 +41,21 @@ def read_pair_classes(path: str | os.PathLike[str], schedule: Schedule) -> PairC
         raise CorruptFile(f"{path} does not hold classes of pairs: {str(error)[:200]}.") from None
     except UsageError as error:
         raise CorruptFile(f"{path}: {error}") from None
-    return PairClasses(classes, groups, between)
+    return FittedClasses(PairClasses(classes, groups, between), fits)
+
+
+def _fit(class_content: Mapping[str, Any], directory: Path) -> FittedParameters | None:
+    if "model" not in class_content:
+        return None
+    return fitted_parameters(directory / class_content["model"], class_content.get("target"))
 
 
 def _protocols(
-    class_content: Mapping[str, Any], directory: Path, schedule: Schedule
+    class_content: Mapping[str, Any], fit: FittedParameters | None, schedule: Schedule
 ) -> tuple[Protocol | MessageTimes, ...]:
-    """From a model file, or from numbers in ns."""
-    if "model" in class_content:
-        fitted = fitted_parameters(directory / class_content["model"], class_content.get("target"))
-        return fitted.in_the_middle(schedule).protocols
+    """From a fit, or from numbers in ns."""
+    if fit is not None:
+        return fit.in_the_middle(schedule).protocols
     numbers = {name: class_content[name] for name in ("L", "o", "g", "G")}
     return (Protocol.from_ns(**numbers, O=class_content.get("O", 0)),)
 

@@ -57,7 +57,8 @@ def timeline(schedule: Schedule, simulation: Simulation) -> Timeline:
         text = schedule.describe(operation)
         if work == RECEIVING:
             spans.append(BusySpan(peer, start, end, "receive", f"rank {peer} receives {text}"))
-            arrows.append(Arrow(rank, sent[operation], peer, start))
+            if operation in sent:
+                arrows.append(Arrow(rank, sent[operation], peer, start))
             continue
         sent[operation] = start
         spans.append(BusySpan(rank, start, end, "calc" if work == COMPUTING else "send", text))

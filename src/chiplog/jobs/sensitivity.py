@@ -2,27 +2,39 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 import numpy as np
 
 from chiplog.fitting.predictions.known import Array
-from chiplog.jobs.replay import ReplayBy
+from chiplog.jobs.replay import ReplayBy, given_seconds
 from chiplog.jobs.simulated_model import FittedParameters, corners
-from chiplog.prediction.loggp import LogGPSpeaker
-from chiplog.prediction.network_change import UNCHANGED, NetworkChange, latency_of
+from chiplog.prediction.network_change import UNCHANGED, NetworkChange
 from chiplog.prediction.sensitivity import (
     GAINS,
     added_latency,
     less_bandwidth,
     tolerated,
 )
-from chiplog.prediction.simulated import PS_PER_SECOND, ScheduleTimes
+from chiplog.prediction.simulated import PS_PER_SECOND
 from chiplog.schedule.arrays import SEND, Schedule
-from chiplog.simulation import Conditions, simulate
+from chiplog.simulation import Conditions
 from chiplog.simulation.parameters import Protocol
-from chiplog.simulation.sensitivity import SLOWER, GainRow, Sensitivity, ToleranceRow
+from chiplog.simulation.sensitivity import (
+    SLOWER,
+    GainRow,
+    Sensitivity,
+    SensitivityCurve,
+    ToleranceRow,
+)
 
+CURVE_FACTORS = tuple(2.0**power for power in range(-4, 8))
+"""By what a curve multiplies a parameter."""
+CURVES: dict[str, Callable[[float], NetworkChange]] = {
+    "L": lambda factor: NetworkChange(latency=factor),
+    "G": lambda factor: NetworkChange(byte_time=factor),
+}
 Seconds = Callable[[NetworkChange], float]
 Values = list[float | None]
 
@@ -44,7 +56,7 @@ def sensitivity(schedule: Schedule, by: ReplayBy) -> Sensitivity:
 
     Intervals are over the corners of what a fit leaves open, and over its draws in which messages take least and most.
     """
-    vectors = _fitted(by.fitted, schedule, by.conditions) if by.fitted else [_given(by, schedule)]
+    vectors = _vectors(schedule, by)
     if not all(vector.unchanged > 0.0 for vector in vectors):
         return Sensitivity((), ())
     gains = {name: [vector.gain(change) for vector in vectors] for name, change in GAINS.items()}
@@ -67,37 +79,54 @@ def sensitivity(schedule: Schedule, by: ReplayBy) -> Sensitivity:
     return Sensitivity(tuple(rows), (in_latency, in_bytes))
 
 
+def curves(schedule: Schedule, by: ReplayBy) -> tuple[SensitivityCurve, ...]:
+    """The time over L, and over G, of all messages in the same ratio; none of a parameter that is 0 now.
+
+    Intervals and errors as of `sensitivity`.
+    """
+    vectors = _vectors(schedule, by)
+    curves = []
+    for (parameter, change), now in zip(CURVES.items(), _parameters_now(schedule, by), strict=True):
+        if not now > 0.0:
+            continue
+        by_factor = {
+            factor: [vector.seconds(change(factor)) for vector in vectors]
+            for factor in CURVE_FACTORS
+        }
+        finite = {factor: row for factor, row in by_factor.items() if max(row) < math.inf}
+        values, times = tuple(factor * now for factor in finite), tuple(finite.values())
+        middle = tuple(row[0] for row in times)
+        ends = tuple(map(min, times)), tuple(map(max, times))
+        curves.append(SensitivityCurve(parameter, now, values, middle, *ends))
+    return tuple(curves)
+
+
+def _vectors(schedule: Schedule, by: ReplayBy) -> list[_Times]:
+    """By each vector of what is not known; first in the middle of it."""
+    return _fitted(by.fitted, schedule, by.conditions) if by.fitted else [_given(by, schedule)]
+
+
 def _or_none(start: float, amount: float | None, unit: float = 1.0) -> float | None:
     return None if amount is None else start + amount * unit
 
 
 def _parameters_now(schedule: Schedule, by: ReplayBy) -> tuple[float, float]:
     """L of the shortest messages in seconds, and G of the longest ones in seconds a byte."""
-    if by.fitted is not None:
-        times = ScheduleTimes(schedule, LogGPSpeaker(by.fitted.fit), by.conditions)
-        shortest, longest = (times.costs_of(size) for size in (times.sizes[0], times.sizes[-1]))
-        return float(latency_of(shortest, times.sizes[0])[0]), float(longest["G"][0])
-    assert by.parameters is not None
-    first, last = by.parameters.protocols[0], by.parameters.protocols[-1]
-    if isinstance(first, Protocol):
-        latency_ps = first.L_ps
-    else:
-        latency_ps = max(first.one_way_ps - first.send_ps - first.receive_ps, 0)
+    protocols = by.parameters_of(schedule).protocols
+    last = protocols[-1]
     byte_as = last.G_as if isinstance(last, Protocol) else last.nic_as
-    return latency_ps / PS_PER_SECOND, byte_as * 1e-18
+    return protocols[0].latency_ps / PS_PER_SECOND, byte_as * 1e-18
 
 
 def _fitted(fitted: FittedParameters, schedule: Schedule, conditions: Conditions) -> list[_Times]:
     """By a fit: first in the middle of the set, then at its corners, then by the draws at the ends of the interval."""
-    speaker = LogGPSpeaker(fitted.fit)
-    middle = ScheduleTimes(schedule, speaker, conditions)
+    middle = fitted.times(schedule, conditions)
     points = corners(middle.space)
     ends = middle.ends(points[0])
 
     def by(point: Array, place: int) -> _Times:
         def seconds(change: NetworkChange) -> float:
-            changed = change.of_schedule(schedule)
-            times = ScheduleTimes(changed, speaker, conditions, change=change)
+            times = fitted.times(schedule, conditions, change)
             parameters = times.parameters(point[np.newaxis], whole=place > 0)
             return times.seconds(parameters[place])
 
@@ -108,17 +137,7 @@ def _fitted(fitted: FittedParameters, schedule: Schedule, conditions: Conditions
 
 def _given(by: ReplayBy, schedule: Schedule) -> _Times:
     """By parameters that are given."""
-
-    def seconds(change: NetworkChange) -> float:
-        assert by.parameters is not None
-        simulation = simulate(
-            change.of_schedule(schedule),
-            change.of_parameters(by.parameters),
-            conditions=change.of_conditions(by.conditions),
-        )
-        return simulation.makespan_ps / PS_PER_SECOND
-
-    return _Times(seconds)
+    return _Times(lambda change: given_seconds(schedule, by, change))
 
 
 def _tolerance(parameter: str, now: float, values: Values) -> ToleranceRow:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
 from chiplog.export.fits import fit_to_use, usable_fits
 from chiplog.fitting.model_file import read_model
-from chiplog.fitting.origin import beyond_measured, of_target
+from chiplog.fitting.origin import beyond_measured, of_target, target_of
 from chiplog.fitting.predictions.known import Array, refusal
 from chiplog.fitting.predictions.span import AnswerSpan, Evaluate, first_points
 from chiplog.fitting.result import Fit
@@ -38,14 +38,30 @@ class FittedParameters:
     """The parameters of a fit: one set where all is identified, else a set of them."""
 
     fit: Fit
+    largest_eager_bytes: int | None = None
+    """S: longer sends wait for their receive; None where none does, or where it is not known."""
 
     @cached_property
-    def _speaker(self) -> LogGPSpeaker:
+    def speaker(self) -> LogGPSpeaker:
+        """What knows the costs of its messages."""
         return LogGPSpeaker(self.fit)
+
+    def times(
+        self,
+        schedule: Schedule,
+        conditions: Conditions = PLAIN,
+        change: NetworkChange = UNCHANGED,
+        used: tuple[int, ...] | None = None,
+    ) -> ScheduleTimes:
+        """Times of the schedule as it is after a `change` of it and of the network."""
+        if change.largest_eager_bytes is None:
+            change = replace(change, largest_eager_bytes=self.largest_eager_bytes)
+        schedule = change.of_schedule(schedule)
+        return ScheduleTimes(schedule, self.speaker, conditions, used=used, change=change)
 
     def in_the_middle(self, schedule: Schedule) -> LogGOPS:
         """The costs of the sizes that the schedule sends, in the middle of the set."""
-        times = ScheduleTimes(schedule, self._speaker)
+        times = self.times(schedule)
         middle = np.full((1, len(times.space.symbols)), 0.5)
         return times.parameters(middle, whole=False)[0]
 
@@ -53,7 +69,7 @@ class FittedParameters:
         """How far the schedule's ranks and sizes lie beyond what was measured."""
         reasons = [beyond_measured(self.fit, schedule.ranks)]
         most, last = (
-            max(ScheduleTimes(schedule, self._speaker).sizes),
+            max(self.times(schedule).sizes),
             self.fit.segments[-1].last_bytes,
         )
         if most > last:
@@ -76,39 +92,38 @@ class FittedParameters:
 
         Raises UsageError where a parameter that nothing bounds decides the result, RunFailed as of `simulate`.
         """
-        schedule = change.of_schedule(schedule)
-        times = ScheduleTimes(schedule, self._speaker, conditions, change=change)
+        times = self.times(schedule, conditions, change)
         space = times.space
         self._refuse_endless(space.symbols, times.evaluate)
         simulation = times.in_the_middle(trace=trace, follow=follow)
         if simulation.events > MOST_EVENTS and space.symbols:
-            span = _span_of_corners(times)
+            span = span_of_corners(times.evaluate, corners(space))
         else:
             span = space.span(times.evaluate, refuse=False)
         wide = _with_error_of_messages(
-            span, model_error(self.fit, times.sizes), self._computing_seconds(schedule, conditions)
+            span, model_error(self.fit, times.sizes), self._computing_seconds(times)
         )
         makespan = simulation.makespan_ps
         low, high = (round(end * PS_PER_SECOND) for end in (wide.low, wide.high))
         return Range(simulation, min(low, makespan), max(high, makespan))
 
-    def _computing_seconds(self, schedule: Schedule, conditions: Conditions) -> float:
+    def _computing_seconds(self, times: ScheduleTimes) -> float:
         """The time of the schedule with messages that cost nothing."""
-        operations = schedule.operations
+        operations = times.schedule.operations
         if not np.any((operations["kind"] == CALC) & (operations["amount"] > 0)):
             return 0.0
-        limit = self._speaker.largest_eager_bytes
+        limit = times.largest_eager_bytes
         free = LogGOPS.from_ns(
             L=0, o=0, g=0, G=0, S_bytes=NO_LIMIT_BYTES if limit is None else limit
         )
-        return run(schedule, free, conditions=conditions).makespan_ps / PS_PER_SECOND
+        return run(times.schedule, free, conditions=times.conditions).makespan_ps / PS_PER_SECOND
 
     def _refuse_endless(self, symbols: Sequence[tuple[int, str]], evaluate: Evaluate) -> None:
         """UsageError, naming the parameter, where one that nothing bounds decides the result."""
         unlimited = [
             place
             for place, (regime, symbol) in enumerate(symbols)
-            if self._speaker.regimes[regime].is_unlimited(symbol)
+            if self.speaker.regimes[regime].is_unlimited(symbol)
         ]
         for place in unlimited:
             points = np.full((2, len(symbols)), 0.5)
@@ -136,7 +151,18 @@ def fitted_parameters(
 def parameters_to_simulate(fits: Sequence[Fit], *, anyway: bool = False) -> FittedParameters:
     """From one of several fits of one target; UsageError as of `fitted_parameters`."""
     usable = usable_fits(fits, "simulate", anyway=anyway)
-    return FittedParameters(fit_to_use(usable, "simulate", "simulate --model"))
+    fit = fit_to_use(usable, "simulate", "simulate --model")
+    return FittedParameters(fit, _largest_eager_bytes(fit, usable))
+
+
+def _largest_eager_bytes(fit: Fit, fits: Sequence[Fit]) -> int | None:
+    """S of the fit; of a model without it, that which another fit of the target by the same method has."""
+    like = (each for each in fits if (target_of(each), each.method) == (target_of(fit), fit.method))
+    for each in (fit, *like):
+        S = each.segments[0].parameters.get("S") if each.segments else None
+        if S is not None:
+            return int(S.value) if S.value else None
+    return None
 
 
 def _with_error_of_messages(span: AnswerSpan, width: float, computing: float) -> AnswerSpan:
@@ -158,10 +184,9 @@ def corners(space: Space) -> Array:
     return np.asarray(points[: 1 + 2 ** min(len(kinds), MOST_KINDS)])
 
 
-def _span_of_corners(times: ScheduleTimes) -> AnswerSpan:
-    """The least and the largest time at the corners of the set, for schedules that take long to simulate."""
-    points = corners(times.space)
-    seconds = times.evaluate(points, False)[:, 0]
-    ends = points[[int(np.argmin(seconds)), int(np.argmax(seconds))]]
-    both_ends = times.evaluate(ends, True)
-    return AnswerSpan(float(seconds[0]), float(both_ends[0].min()), float(both_ends[1].max()))
+def span_of_corners(evaluate: Evaluate, points: Array) -> AnswerSpan:
+    """The least and the largest answer at the corners of the set, for schedules that take long to simulate."""
+    answers = evaluate(points, False)[:, 0]
+    ends = points[[int(np.argmin(answers)), int(np.argmax(answers))]]
+    both_ends = evaluate(ends, True)
+    return AnswerSpan(float(answers[0]), float(both_ends[0].min()), float(both_ends[1].max()))

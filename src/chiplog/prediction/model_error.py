@@ -8,13 +8,17 @@ held-out errors made; of a fit without bands, the residuals of its curves.
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from collections.abc import Iterable
 
 import numpy as np
 
+from chiplog.fitting.predictions.known import Array
 from chiplog.fitting.predictions.span import AnswerSpan
 from chiplog.fitting.result import Fit
-from chiplog.statistics import CONFIDENCE
+from chiplog.fitting.settings import REPLICATES
+from chiplog.prediction.network import segment_of
+from chiplog.statistics import CONFIDENCE, NORMAL_975
 
 JUDGED = ("half_round_trip", "round_trip_over_peers")
 """The quantities whose residuals tell a model's error, beside those of k pairs."""
@@ -30,6 +34,24 @@ def model_error(fit: Fit, sizes: Iterable[int]) -> float:
     if widths:
         return math.log1p(max(widths))
     return max(_residual(fit), _known_factor(fit))
+
+
+def drawn_errors(fit: Fit, sizes: Iterable[int]) -> Array:
+    """By what each draw multiplies the messages of a regime, shape (segments, 1 + REPLICATES); 1 in the first column.
+
+    The model misses all messages of a regime alike, and those of each regime by a factor of its own.
+    """
+    by_segment: dict[int, list[int]] = defaultdict(list)
+    for size in sizes:
+        by_segment[segment_of(fit, size)].append(size)
+    errors = np.ones((len(fit.segments), 1 + REPLICATES))
+    for segment, segment_sizes in by_segment.items():
+        z = (
+            np.random.default_rng([segment, len(fit.segments)]).standard_normal(REPLICATES)
+            / NORMAL_975
+        )
+        errors[segment, 1:] = np.exp(z * model_error(fit, segment_sizes))
+    return errors
 
 
 def with_model_error(span: AnswerSpan, width: float) -> AnswerSpan:

@@ -9,23 +9,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from chiplog.errors import UsageError
-from chiplog.fitting.predictions.known import Array
-from chiplog.plan.units import parse_nanoseconds
+from chiplog.plan.units import parse_bytes, parse_nanoseconds
 from chiplog.schedule.arrays import CALC, Schedule
 from chiplog.simulation.conditions import Conditions
-from chiplog.simulation.parameters import LogGOPS, MessageTimes, Protocol
+from chiplog.simulation.parameters import LogGOPS, MessageTimes, Protocol, whole
 
-
-def latency_of(costs: dict[str, Array], message_bytes: int) -> Array:
-    """L of a message of one size in seconds: what its CPUs and its bytes leave of its time."""
-    further = float(max(message_bytes, 1) - 1)
-    way = costs["L_half"] + further * costs["G_half"]
-    return np.asarray(np.maximum(way - _busy(costs, further) - further * costs["G"], 0.0))
-
-
-def _busy(costs: dict[str, Array], further: float) -> Array:
-    """How long a message keeps both CPUs."""
-    return np.asarray(costs["o_s"] + costs["o_r"] + further * (costs["O_s"] + costs["O_r"]))
+PS_PER_SECOND = 1e12
 
 
 @dataclass(frozen=True)
@@ -41,32 +30,17 @@ class NetworkChange:
     byte_time: float = 1.0
     """The inverse of the bandwidth."""
     computing: float = 1.0
-
-    def of_costs(self, costs: dict[str, Array], message_bytes: int) -> dict[str, Array]:
-        """The costs of messages of one size in seconds: L_half, G_half, o_s, O_s, o_r, O_r, g and G."""
-        further = float(max(message_bytes, 1) - 1)
-        wire = further * costs["G"]
-        busy = _busy(costs, further)
-        way = costs["L_half"] + further * costs["G_half"]
-        added = (
-            (self.latency - 1.0) * latency_of(costs, message_bytes)
-            + (self.overhead - 1.0) * busy
-            + (self.byte_time - 1.0) * np.minimum(wire, way)
-            + self.added_latency_seconds
-        )
-        overheads = {name: self.overhead * costs[name] for name in ("o_s", "O_s", "o_r", "O_r")}
-        return {
-            **costs,
-            **overheads,
-            "L_half": np.maximum(way + added, 0.0),
-            "G_half": np.zeros_like(way),
-            "g": self.gap * costs["g"],
-            "G": self.byte_time * costs["G"],
-        }
+    largest_eager_bytes: int | None = None
+    """In place of S of LogGPS: longer sends wait for their receive."""
 
     def of_parameters(self, parameters: LogGOPS) -> LogGOPS:
         """The parameters of LogGOPS so changed."""
-        return replace(parameters, protocols=self._protocols(parameters.protocols))
+        limit = self.largest_eager_bytes
+        return replace(
+            parameters,
+            protocols=self._protocols(parameters.protocols),
+            S_bytes=parameters.S_bytes if limit is None else limit,
+        )
 
     def of_conditions(self, conditions: Conditions) -> Conditions:
         """Conditions whose classes of pairs are so changed."""
@@ -91,37 +65,38 @@ class NetworkChange:
         return tuple(self._protocol(protocol) for protocol in protocols)
 
     def _protocol(self, protocol: Protocol | MessageTimes) -> Protocol | MessageTimes:
-        added_ps = 1e12 * self.added_latency_seconds
         if isinstance(protocol, MessageTimes):
-            return self._times(protocol, added_ps)
+            return self.of_times(protocol)
+        added_ps = PS_PER_SECOND * self.added_latency_seconds
         return replace(
             protocol,
-            L_ps=round(self.latency * protocol.L_ps + added_ps),
-            o_ps=round(self.overhead * protocol.o_ps),
-            O_as=round(self.overhead * protocol.O_as),
-            g_ps=round(self.gap * protocol.g_ps),
-            G_as=round(self.byte_time * protocol.G_as),
+            L_ps=whole(self.latency * protocol.L_ps + added_ps),
+            o_ps=whole(self.overhead * protocol.o_ps),
+            O_as=whole(self.overhead * protocol.O_as),
+            g_ps=whole(self.gap * protocol.g_ps),
+            G_as=whole(self.byte_time * protocol.G_as),
         )
 
-    def _times(self, times: MessageTimes, added_ps: float) -> MessageTimes:
-        """Of messages of `first_bytes`, where their bytes' time is in the start of the line."""
-        further = max(times.first_bytes, 1) - 1
-        busy = times.send_ps + times.receive_ps
-        latency = max(times.one_way_ps - busy - round(1e-6 * further * times.nic_as), 0)
-        way = times.one_way_ps + (self.latency - 1.0) * latency + added_ps
-        way += (self.overhead - 1.0) * busy
-        way_as = times.one_way_as + (self.byte_time - 1.0) * times.nic_as
-        way += 1e-6 * further * min(way_as, 0.0)
+    def of_times(self, times: MessageTimes) -> MessageTimes:
+        """What messages of `first_bytes` take so changed; only that size's, as each size of a fit has its own."""
+        parts = times.parts
+        way_ps = (
+            parts.way_ps
+            + (self.latency - 1.0) * parts.latency_ps
+            + (self.overhead - 1.0) * parts.busy_ps
+            + (self.byte_time - 1.0) * min(parts.wire_ps, parts.way_ps)
+            + PS_PER_SECOND * self.added_latency_seconds
+        )
         return replace(
             times,
-            send_ps=round(self.overhead * times.send_ps),
-            send_as=round(self.overhead * times.send_as),
-            receive_ps=round(self.overhead * times.receive_ps),
-            receive_as=round(self.overhead * times.receive_as),
-            nic_ps=round(self.gap * times.nic_ps),
-            nic_as=round(self.byte_time * times.nic_as),
-            one_way_ps=max(round(way), 0),
-            one_way_as=max(round(way_as), 0),
+            send_ps=whole(self.overhead * times.send_ps),
+            send_as=whole(self.overhead * times.send_as),
+            receive_ps=whole(self.overhead * times.receive_ps),
+            receive_as=whole(self.overhead * times.receive_as),
+            nic_ps=whole(self.gap * times.nic_ps),
+            nic_as=whole(self.byte_time * times.nic_as),
+            one_way_ps=whole(way_ps),
+            one_way_as=0,
         )
 
 
@@ -134,20 +109,24 @@ FACTORS = {
     "computing": "computing",
 }
 """What can be multiplied, and its name here."""
-WAYS = "L+TIME, L*FACTOR, o*FACTOR, g*FACTOR, G*FACTOR or computing*FACTOR, several with commas"
+WAYS = "L+TIME, L*FACTOR, o*FACTOR, g*FACTOR, G*FACTOR, S=SIZE or computing*FACTOR, several with commas"
 
 
 def parse_change(text: str) -> NetworkChange:
     """From "L+200us,G*2": UsageError names what is accepted.
 
-    >>> parse_change("L+200us,G*2")
-    NetworkChange(latency=1.0, added_latency_seconds=0.0002, overhead=1.0, gap=1.0, byte_time=2.0, computing=1.0)
+    >>> change = parse_change("L+200us,G*2")
+    >>> change.added_latency_seconds, change.byte_time, change.gap
+    (0.0002, 2.0, 1.0)
     """
     change = UNCHANGED
     for part in text.split(","):
         if part.startswith("L+"):
             added = float(parse_nanoseconds(part[2:], "--change")) * 1e-9
             change = replace(change, added_latency_seconds=change.added_latency_seconds + added)
+            continue
+        if part.startswith("S="):
+            change = replace(change, largest_eager_bytes=parse_bytes(part[2:], "--change"))
             continue
         name, _, factor = part.partition("*")
         try:

@@ -45,6 +45,8 @@ class ScheduleTimes:
     convention: TimeConvention = TimeConvention.COMMON_START
     change: NetworkChange = UNCHANGED
     """Of the measured network; the schedule is as it is."""
+    errors: Array | None = None
+    """By what each draw multiplies all messages of a regime, as of `drawn_errors`; None: by 1."""
 
     @cached_property
     def _counts(self) -> dict[int, int]:
@@ -59,6 +61,12 @@ class ScheduleTimes:
         operations = self.schedule.operations.copy()
         operations["traffic"] = traffic_of(self.schedule)
         return replace(self.schedule, operations=operations)
+
+    @property
+    def largest_eager_bytes(self) -> int | None:
+        """S of the fit, or of the change."""
+        changed = self.change.largest_eager_bytes
+        return self.speaker.largest_eager_bytes if changed is None else changed
 
     @property
     def sizes(self) -> tuple[int, ...]:
@@ -87,7 +95,7 @@ class ScheduleTimes:
     def parameters(self, fractions: Array, *, whole: bool) -> list[LogGOPS]:
         """What the simulator takes, for each vector of one point of the set: the costs of each size that is sent."""
         network = self.speaker.network(self.space.used, fractions, whole)
-        limit = self.speaker.largest_eager_bytes
+        limit = self.largest_eager_bytes
         crossing = (Traffic.EXCHANGE, Traffic.BURST) if self.speaker.tells_exchanges else ()
         alone, *of_traffic = (
             self._protocols(network, traffic) for traffic in (Traffic.ALONE, *crossing)
@@ -98,12 +106,6 @@ class ScheduleTimes:
             for crossed in [tuple(crossed_lists)]
         ]
 
-    def costs_of(self, message_bytes: int) -> dict[str, Array]:
-        """What a message of one size costs in the middle of the set, alone."""
-        middle = np.full((1, len(self.space.symbols)), 0.5)
-        network = self.speaker.network(self.space.used, middle, False)
-        return network.at(segment_of(self.speaker.fit, message_bytes), message_bytes, Traffic.ALONE)
-
     def _protocols(
         self, network: RegimeNetwork, traffic: Traffic
     ) -> list[tuple[MessageTimes, ...]]:
@@ -112,19 +114,21 @@ class ScheduleTimes:
         for size in self._counts:
             segment = segment_of(self.speaker.fit, size)
             costs = network.at(segment, size, traffic)
-            if self.change != UNCHANGED:
-                costs = self.change.of_costs(costs, size)
+            if self.errors is not None and network.whole:
+                factors = self.errors[segment]
+                costs = {
+                    name: np.resize(factors, each.shape) * each for name, each in costs.items()
+                }
             keeps_up = self.speaker.regimes[segment].receiver_keeps_up
             columns = zip(*(values.tolist() for values in costs.values()), strict=True)
-            first = size if rows else 0
-            rows.append(
-                [
-                    MessageTimes.from_seconds(
-                        first, dict(zip(costs, row, strict=True)), receiver_keeps_up=keeps_up
-                    )
-                    for row in columns
-                ]
-            )
+            times = [
+                MessageTimes.from_seconds(
+                    size, dict(zip(costs, row, strict=True)), receiver_keeps_up=keeps_up
+                )
+                for row in columns
+            ]
+            is_changed = replace(self.change, largest_eager_bytes=None) != UNCHANGED
+            rows.append(list(map(self.change.of_times, times)) if is_changed else times)
         return list(zip(*rows, strict=True))
 
     def evaluate(self, fractions: Array, whole: bool) -> Array:
@@ -142,7 +146,11 @@ class ScheduleTimes:
         network = self.speaker.network(self.space.used, point[np.newaxis], True)
         total = np.zeros(1 + REPLICATES)
         for size, count in self._counts.items():
-            total += count * network.message(size).one_way
+            seconds = count * network.message(size).one_way
+            factors = (
+                1.0 if self.errors is None else self.errors[segment_of(self.speaker.fit, size)]
+            )
+            total += factors * seconds
         order = 1 + np.argsort(total[1:], kind="stable")
         low, high = (order[min(REPLICATES - 1, round(tail * REPLICATES))] for tail in TAILS)
         return int(low), int(high)

@@ -44,6 +44,8 @@ class Timeline:
     rows: tuple[str, ...]
     spans: tuple[BusySpan, ...]
     arrows: tuple[Arrow, ...]
+    path: tuple[tuple[float, int], ...] = ()
+    """What is drawn along it all: seconds and row of each corner."""
 
 
 def timeline_svg(shown: Timeline) -> str:
@@ -57,6 +59,7 @@ def timeline_svg(shown: Timeline) -> str:
         *_rows(shown.rows),
         *(_arrow(arrow, last) for arrow in shown.arrows),
         *(_span(span, last) for span in shown.spans),
+        *_path(shown.path, last),
         "</svg>",
     ]
     return "".join(parts)
@@ -100,6 +103,12 @@ def _arrow(arrow: Arrow, last: float) -> str:
         f'<path class="message" d="M{_x(arrow.start, last):.2f} {_middle(arrow.source):g}'
         f'L{_x(arrow.end, last):.2f} {_middle(arrow.target):g}"/>'
     )
+
+
+def _path(corners: Sequence[tuple[float, int]], last: float) -> Iterator[str]:
+    if len(corners) > 1:
+        places = "L".join(f"{_x(at, last):.2f} {_middle(row):g}" for at, row in corners)
+        yield f'<path class="critical" d="M{places}"/>'
 
 
 def _x(seconds: float, last: float) -> float:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from chiplog import _native
 from chiplog.counts import within
 from chiplog.errors import UsageError
-from chiplog.simulation.parameters import MessageTimes, Protocol
+from chiplog.simulation.parameters import MessageTimes, Protocol, native_protocols
 
 DISTRIBUTIONS = ("none", "exponential", "half-normal", "pareto")
 """Of what noise adds to an interval of CPU time; pareto is Lomax's form of shape 2."""
@@ -55,9 +55,7 @@ class PairClasses:
     def for_native(self) -> _native.PairClasses:
         """As the native simulator takes them."""
         pair_classes = _native.PairClasses()
-        pair_classes.classes = [
-            [protocol.for_native() for protocol in protocols] for protocols in self.classes
-        ]
+        pair_classes.classes = list(map(native_protocols, self.classes))
         pair_classes.group_of_rank = list(self.group_of_rank)
         pair_classes.class_of_groups = [number for row in self.class_of_groups for number in row]
         return pair_classes

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from decimal import ROUND_HALF_EVEN, Decimal, InvalidOperation
+from typing import NamedTuple
 
 from chiplog import _native
 from chiplog.errors import RunFailed, UsageError
@@ -15,6 +16,26 @@ MAX_INTEGER = 2**63 - 1
 LONGEST_SECONDS = 1e5
 """Longer times of a model, which stand for a parameter that nothing bounds, count as this."""
 NO_LIMIT_BYTES = 2**64 - 1
+
+
+def whole(time: float) -> int:
+    """A time as the simulator's integer, at least 0 and at most what it can hold."""
+    return min(max(round(min(time, MAX_INTEGER)), 0), MAX_INTEGER // 2)
+
+
+class MessageParts(NamedTuple):
+    """What a message takes from its send's start until it is received, and what of that keeps something busy."""
+
+    way_ps: float
+    busy_ps: float
+    """How long it keeps both CPUs."""
+    wire_ps: float
+    """How long its bytes after the first keep a NIC."""
+
+    @property
+    def latency_ps(self) -> float:
+        """L: what its CPUs and its bytes leave of its time."""
+        return max(self.way_ps - self.busy_ps - self.wire_ps, 0.0)
 
 
 @dataclass(frozen=True)
@@ -52,6 +73,16 @@ class Protocol:
             G_as=_scaled("G", G, ATTOSECONDS_PER_NS),
             O_as=_scaled("O", O, ATTOSECONDS_PER_NS),
         )
+
+    @property
+    def latency_ps(self) -> float:
+        """L."""
+        return self.L_ps
+
+    def one_way_ps_of(self, message_bytes: int) -> float:
+        """How long a message takes from its send's start until it is received."""
+        further = max(message_bytes, 1) - 1
+        return 2 * self.o_ps + self.L_ps + 1e-6 * further * max(self.O_as, self.G_as)
 
     def for_native(self) -> _native.Protocol:
         """As the native simulator takes them: see MessageTimes.
@@ -103,12 +134,30 @@ class MessageTimes:
         """From L_half, G_half, o_s, O_s, o_r, O_r, g and G in seconds, and seconds per byte."""
 
         def scaled(name: str, scale: int) -> int:
-            return min(round(min(values[name], LONGEST_SECONDS) * scale * 1e9), MAX_INTEGER // 2)
+            return whole(min(values[name], LONGEST_SECONDS) * scale * 1e9)
 
         starts = (scaled(name, PICOSECONDS_PER_NS) for name in ("o_s", "g", "o_r", "L_half"))
         slopes = (scaled(name, ATTOSECONDS_PER_NS) for name in ("O_s", "G", "O_r", "G_half"))
         send, nic, receive, one_way = zip(starts, slopes, strict=True)
         return cls(first_bytes, *send, *nic, *receive, *one_way, receiver_keeps_up)
+
+    @property
+    def parts(self) -> MessageParts:
+        """What a message of `first_bytes` takes."""
+        further = max(self.first_bytes, 1) - 1
+        busy = self.send_ps + self.receive_ps + 1e-6 * further * (self.send_as + self.receive_as)
+        return MessageParts(
+            self.one_way_ps + 1e-6 * further * self.one_way_as, busy, 1e-6 * further * self.nic_as
+        )
+
+    @property
+    def latency_ps(self) -> float:
+        """L of a message of `first_bytes`."""
+        return self.parts.latency_ps
+
+    def one_way_ps_of(self, message_bytes: int) -> float:
+        """How long a message takes from its send's start until it is received."""
+        return self.one_way_ps + 1e-6 * (max(message_bytes, 1) - 1) * self.one_way_as
 
     def for_native(self) -> _native.Protocol:
         """As the native simulator takes them; a message arrives as a whole."""
@@ -158,13 +207,17 @@ class LogGOPS:
     def for_native(self) -> _native.Parameters:
         """As the native simulator takes them, without further conditions."""
         parameters = _native.Parameters()
-        parameters.protocols = [protocol.for_native() for protocol in self.protocols]
-        parameters.protocols_of_traffic = [
-            [protocol.for_native() for protocol in protocols]
-            for protocols in self.protocols_of_traffic
-        ]
+        parameters.protocols = native_protocols(self.protocols)
+        parameters.protocols_of_traffic = list(map(native_protocols, self.protocols_of_traffic))
         parameters.S_bytes = self.S_bytes
         return parameters
+
+
+def native_protocols(protocols: Sequence[Protocol | MessageTimes]) -> list[_native.Protocol]:
+    """As the native simulator takes them; the first `MessageTimes` hold for all smaller messages, too."""
+    if protocols and isinstance(protocols[0], MessageTimes):
+        protocols = (replace(protocols[0], first_bytes=0), *protocols[1:])
+    return [protocol.for_native() for protocol in protocols]
 
 
 def _scaled(name: str, value: float | str, scale: int) -> int:

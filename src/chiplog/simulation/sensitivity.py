@@ -7,6 +7,9 @@ from dataclasses import dataclass
 SLOWER = 0.01
 """Given: the schedule may become so much slower."""
 
+LEAST_SHARE = 0.0005
+"""Given: less than half a thousandth of the time is not worth a figure."""
+
 
 @dataclass(frozen=True, slots=True)
 class GainRow:
@@ -39,3 +42,15 @@ class Sensitivity:
 
     gains: tuple[GainRow, ...]
     tolerances: tuple[ToleranceRow, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SensitivityCurve:
+    """The time over a parameter, L in seconds or G in seconds a byte, and its interval; `now` is the model's value."""
+
+    parameter: str
+    now: float
+    values: tuple[float, ...]
+    seconds: tuple[float, ...]
+    low: tuple[float, ...]
+    high: tuple[float, ...]

@@ -117,6 +117,11 @@ def are_of_kinds(column: NDArray[np.uint16], *names: str) -> NDArray[np.bool_]:
     return among[column]
 
 
+def full_name(kind: str) -> str:
+    """The name of a kind's MPI function."""
+    return kind if kind == OTHER else f"MPI_{kind}"
+
+
 @dataclass(frozen=True)
 class RankTrace:
     """The calls of a rank in the order in which it made them: type CALL, shape (calls,).
@@ -156,10 +161,18 @@ class RankTrace:
         counts = np.bincount(self.calls["kind"], minlength=len(KINDS)).tolist()
         named = {name: count for name, count in zip(KINDS, counts, strict=True) if count}
         return {
-            name if name == OTHER else f"MPI_{name}": count
+            full_name(name): count
             for name, count in sorted(named.items(), key=lambda item: -item[1])
             if name not in PARTS
         }
+
+    @property
+    def call_seconds(self) -> dict[str, float]:
+        """Time in each MPI function, in the order of `call_counts`; parts of a call take none."""
+        lasting = (self.calls["end_ns"] - self.calls["begin_ns"]) / 1e9
+        seconds = np.bincount(self.calls["kind"], lasting, minlength=len(KINDS)).tolist()
+        by_name = {full_name(name): each for name, each in zip(KINDS, seconds, strict=True)}
+        return {name: by_name[name] for name in self.call_counts}
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,48 @@
+"""How ranks are put on nodes by the launchers of MPIs."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+
+import numpy as np
+
+from chiplog.application.placement import blocks_of, is_alike, turns_of
+from chiplog.counts import counted, number_ranges
+
+MOST_NODES_NAMED = 3
+
+
+def how_to_place(groups: Sequence[int]) -> str:
+    """In words, with the launchers' options; `groups` are the node of each rank."""
+    nodes = _ranks_of_nodes(groups)
+    named = "; ".join(number_ranges(ranks) for ranks in nodes[:MOST_NODES_NAMED])
+    rest = len(nodes) - MOST_NODES_NAMED
+    more = f"; and {counted(rest, 'more node')}" if rest > 0 else ""
+    if is_alike(groups, blocks_of(np.array(groups))):
+        way = "Open MPI: --map-by slot; srun --distribution=block; MPICH: -ppn with the ranks of a node"
+    elif is_alike(groups, turns_of(np.array(groups))):
+        way = "Open MPI: --map-by node; srun --distribution=cyclic; MPICH: -ppn 1"
+    else:
+        way = (
+            "Open MPI: --map-by rankfile:file=FILE (--rankfile FILE before 5.0) with the rankfile below; srun: "
+            "SLURM_HOSTFILE in this order and --distribution=arbitrary"
+        )
+    return f"together on a node: {named}{more}. {way}"
+
+
+def rankfile(groups: Sequence[int]) -> str:
+    """Open MPI's rankfile, in which +n0 is the first node of the allocation."""
+    slots: dict[int, int] = defaultdict(int)
+    lines = []
+    for rank, node in enumerate(groups):
+        lines.append(f"rank {rank}=+n{node} slot={slots[node]}\n")
+        slots[node] += 1
+    return "".join(lines)
+
+
+def _ranks_of_nodes(groups: Sequence[int]) -> list[list[int]]:
+    nodes: dict[int, list[int]] = defaultdict(list)
+    for rank, node in enumerate(groups):
+        nodes[node].append(rank)
+    return list(nodes.values())
