@@ -164,6 +164,8 @@ def readers(at: Inputs, room: Path) -> Iterator[list[object]]:
         yield [command, "FILE"]
     yield ["compare", at.run, "FILE"]
     yield ["predict", "FILE", "barrier", "--ranks", 4]
+    yield ["predict", at.model, "barrier", "--ranks", 4, "--anyway", "--errors", "FILE"]
+    yield ["calibrate", "FILE"]
     yield ["simulate", "FILE", "--L", 1, "--o", 1, "--g", 1, "--G", 1]
     yield ["app", "FILE"]
     yield ["simulate", at.goal, "--model", "FILE"]

@@ -22,6 +22,7 @@ COMMANDS = {
     "changes": "changes",
     "compare": "compare",
     "predict": "predict",
+    "calibrate": "calibrate",
     "schedule": "schedule",
     "simulate": "simulate",
     "trace": "trace",

@@ -23,6 +23,7 @@ from chiplog.cli.output import note, write_json
 if TYPE_CHECKING:
     from chiplog.collectives.algorithm import Task
     from chiplog.prediction.anchors import Anchor
+    from chiplog.prediction.error_table import ErrorTable
     from chiplog.prediction.result import Prediction
 
 
@@ -50,6 +51,10 @@ class TaskOptions:
         "--anchor",
         metavar="FILE",
         help="Correct by measured operations, e.g. of fewer ranks: chiplog bench, a run file or CSV; repeatable.",
+    )
+    errors: str | None = option(
+        metavar="FILE|clusters",
+        help="Widen intervals by errors of predictions: a table of chiplog calibrate, or three clusters'.",
     )
     convention: str = option(
         "common-start",
@@ -81,6 +86,7 @@ def predict(
 
     asked, convention = _task(operation, task), convention_of(task.convention, "--as")
     anchors = _anchors(task.anchors or ())
+    errors = _errors(task.errors)
     fits = of_target(read_model(model_file), results.target, str(model_file))
 
     def ask(question: Task) -> tuple[Prediction, ...]:
@@ -96,6 +102,7 @@ def predict(
             anyway=results.anyway,
             convention=convention,
             anchors=anchors,
+            errors=errors,
         )
 
     rows = ask(asked)
@@ -134,6 +141,14 @@ def _anchors(paths: Sequence[Path]) -> tuple[Anchor, ...]:
     from chiplog.jobs.anchor_files import read_anchors
 
     return read_anchors(paths)
+
+
+def _errors(name: str | None) -> ErrorTable | None:
+    if name is None:
+        return None
+    from chiplog.prediction.error_table import read_error_table
+
+    return read_error_table(name)
 
 
 def _tell_unnamed(anchors: Sequence[Anchor], operation: str, algorithm: str | None) -> None:

@@ -34,6 +34,7 @@ from chiplog.prediction.correction import (
     correction_line,
     correction_of,
 )
+from chiplog.prediction.error_table import ErrorShare
 from chiplog.prediction.model_error import model_error, with_model_error
 from chiplog.prediction.network import Asked, Speaker
 from chiplog.schedule.traffic import Traffic
@@ -59,9 +60,17 @@ class CorrectedTime:
 
 
 def corrected_time(
-    speaker: Speaker, asked: Asked, anchors: Sequence[Anchor], convention: TimeConvention
+    speaker: Speaker,
+    asked: Asked,
+    anchors: Sequence[Anchor],
+    convention: TimeConvention,
+    errors: ErrorShare | None = None,
 ) -> CorrectedTime:
-    """How long it takes, as those anchors of its algorithm correct it that are nearest to it in size."""
+    """How long it takes, as those anchors of its algorithm correct it that are nearest to it in size.
+
+    Errors that were measured with anchors say how well a correction carries; without them the interval is as wide as
+    the correction where it is carried to other ranks or sizes.
+    """
     algorithm, task = asked
     check_anchors(algorithm, anchors)
     nearest = nearest_anchors(anchors, task)
@@ -88,12 +97,13 @@ def corrected_time(
 
     uncorrected = float(times.evaluate(middle, False)[0, 0])
     correction = correction_of(choice, table, task.message_bytes, uncorrected)
-    if is_beyond_anchors(nearest, task):
+    if errors is None and is_beyond_anchors(nearest, task):
         line = correction_line(choice.kind, table, task.message_bytes)
         carried = abs(math.log(float(line.seconds(uncorrected, rounds)) / uncorrected))
         correction = replace(correction, carried_width=carried)
     error = model_error(speaker.fit, sizes_of(speaker, *asked))
-    width = math.hypot(error, choice.width, correction.carried_width)
+    of_table = 0.0 if errors is None else errors.width
+    width = math.hypot(error, choice.width, correction.carried_width, of_table)
     wide = with_model_error(space.span(corrected), width)
     return CorrectedTime(wide, times.method, correction)
 

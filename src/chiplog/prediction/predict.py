@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -26,6 +27,7 @@ from chiplog.prediction.anchored import corrected_time, without_exchanges
 from chiplog.prediction.anchors import OPTION, Anchor, anchors_by_algorithm
 from chiplog.prediction.answer import answer, sizes_of
 from chiplog.prediction.convention import TimeConvention
+from chiplog.prediction.error_table import ErrorTable
 from chiplog.prediction.model_error import model_error, with_model_error
 from chiplog.prediction.n_way import N_WAY, SAME, BarrierTimes
 from chiplog.prediction.network import Asked, Speaker
@@ -45,6 +47,7 @@ def predict(
     anyway: bool = False,
     convention: TimeConvention = TimeConvention.COMMON_START,
     anchors: Sequence[Anchor] = (),
+    errors: ErrorTable | None = None,
 ) -> tuple[Prediction, ...]:
     """All algorithms of `operation`, or the one named, fastest first; the lower bound is the last row.
 
@@ -56,10 +59,11 @@ def predict(
     Of `one-to-many` the peers are all other ranks, or so many of them; `paper_literal` takes LoP's formulas as printed.
 
     Times are those of `convention`; only of a common start there is a lower bound. With `anchors`, which correct the
-    algorithms that they measured, there are only rows of these; UsageError where there is none.
+    algorithms that they measured, there are only rows of these; UsageError where there is none. Intervals of algorithms
+    also hold what `errors` says of their family.
     """
     if operation == to_many.OPERATION:
-        _refuse_to_many(convention, anchors)
+        _refuse_to_many(convention, anchors, errors)
         return to_many.predict_to_many(
             fits,
             task,
@@ -80,7 +84,9 @@ def predict(
     asked = _asked(speaker, [a for a in wanted if algorithm or a.accepts(task)], task, peers)
     if not asked:
         raise UsageError(f"--ranks: no algorithm of {operation} accepts {task.ranks}.")
-    rows = [_row(speaker, asked[name], convention, measured.get(name, ())) for name in asked]
+    rows = [
+        _row(speaker, asked[name], convention, measured.get(name, ()), errors) for name in asked
+    ]
     rows.sort(key=lambda row: row.seconds)
     if convention is not TimeConvention.COMMON_START:
         return tuple(_judged_alone(rows))
@@ -88,8 +94,14 @@ def predict(
     return (*judged, _not_above(_bound(speaker, operation, wanted[0], task), rows))
 
 
-def _refuse_to_many(convention: TimeConvention, anchors: Sequence[Anchor]) -> None:
+def _refuse_to_many(
+    convention: TimeConvention, anchors: Sequence[Anchor], errors: ErrorTable | None
+) -> None:
     """UsageError for what one process that sends to others does not have."""
+    if errors is not None:
+        raise UsageError(
+            f"--errors: no table has errors of {to_many.OPERATION}; leave the option out."
+        )
     if anchors or convention is not TimeConvention.COMMON_START:
         option = OPTION if anchors else f"--as {convention}"
         raise UsageError(
@@ -218,23 +230,36 @@ def _with_peers(speaker: Speaker, algorithm: Algorithm, task: Task, peers: int |
 
 
 def _row(
-    speaker: Speaker, asked: Asked, convention: TimeConvention, anchors: Sequence[Anchor]
+    speaker: Speaker,
+    asked: Asked,
+    convention: TimeConvention,
+    anchors: Sequence[Anchor],
+    errors: ErrorTable | None,
 ) -> Prediction:
     """The row of an algorithm, corrected by anchors where there are some."""
     algorithm, task = asked
     correction = None
+    share = None if errors is None else errors.share(algorithm, anchored=bool(anchors))
     if anchors:
-        corrected = corrected_time(speaker, asked, anchors, convention)
+        corrected = corrected_time(speaker, asked, anchors, convention, share)
         span, method, correction = corrected.span, corrected.method, corrected.correction
     else:
         space = speaker.space([asked])
         times = answer(speaker, space, *asked, convention)
-        error = model_error(speaker.fit, sizes_of(speaker, *asked))
+        of_table = 0.0 if share is None else share.width
+        error = math.hypot(model_error(speaker.fit, sizes_of(speaker, *asked)), of_table)
         span, method = with_model_error(space.span(times.evaluate), error), times.method
     reason = speaker.beyond(algorithm, task)
     row = _prediction(speaker, algorithm.operation, algorithm.name, task, span, reason)
     peers = task.peers if algorithm.takes_peers else None
-    row = replace(row, method=method, peers=peers, convention=convention, correction=correction)
+    row = replace(
+        row,
+        method=method,
+        peers=peers,
+        convention=convention,
+        correction=correction,
+        errors=share,
+    )
     return row if convention is TimeConvention.COMMON_START else _with_longest(row, speaker, asked)
 
 
