@@ -171,6 +171,7 @@ def readers(at: Inputs, room: Path) -> Iterator[list[object]]:
     yield ["simulate", at.goal, "--model", "FILE"]
     yield ["simulate", at.goal, "--classes", "FILE"]
     yield ["simulate", at.goal, "--L", 1, "--o", 1, "--g", 1, "--G", 1, "--noise-trace", "FILE"]
+    yield ["simulate", at.goal, "--L", 1, "--o", 1, "--g", 1, "--G", 1, "--noise", "FILE"]
     yield ["tune", "FILE", "--for", "chiplog", "-o", room / "rules"]
     for program in ("openmpi", "mpich", "ucc"):
         yield ["tune", "lint", "FILE", "--for", program, "--version", "4.1.4"]

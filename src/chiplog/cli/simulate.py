@@ -22,8 +22,10 @@ from chiplog.errors import RunFailed
 from chiplog.output_file import is_standard_output
 
 if TYPE_CHECKING:
+    from chiplog.jobs.simulated_model import FittedParameters
     from chiplog.schedule import Schedule
     from chiplog.simulation import Conditions, Noise, PairClasses, Simulation
+    from chiplog.simulation.repeated import RepeatedRuns
     from chiplog.simulation.result import Range
 
 
@@ -37,13 +39,16 @@ class MachineOptions:
     )
     free: int = option(1, help="LogfP's f: sends in a row that don't wait for g.")
     noise: str | None = option(
-        metavar="KIND:MEAN[@P%]",
-        help="Lengthen CPU times: exponential, half-normal or pareto, by a time or a share, e.g. pareto:2%.",
+        metavar="FROM|KIND:MEAN[@P%]",
+        help="Lengthen CPU times: as a run file's ping-pongs or ranks' lost times were, or drawn, e.g. pareto:2%.",
     )
     noise_trace: Path | None = option(
         None, "--noise-trace", metavar="FILE", help="Times at which a CPU is lost."
     )
     noise_seed: int = option(0, "--noise-seed", help="Of all noise.")
+    repeat: int | None = option(
+        metavar="N", help="Simulate N times, with other noise each time; 95 % points need 19."
+    )
 
 
 def simulate(
@@ -59,10 +64,12 @@ def simulate(
 ) -> None:
     """Say when each rank of a schedule is done, under LogGOPS."""
     from chiplog.schedule.goal import read_goal
+    from chiplog.simulation import Noise
     from chiplog.simulation.result import simulation_to_json
 
     schedule = read_goal(file)
-    conditions = _conditions(machine, pair_classes(schedule, given))
+    with_noise = _conditions(machine, schedule, pair_classes(schedule, given))
+    conditions = with_noise if machine.repeat is None else replace(with_noise, noise=Noise())
     fitted = (
         None
         if given.model is None
@@ -76,6 +83,7 @@ def simulate(
             simulation = time_range.simulation
         else:
             simulation = _simulated(schedule, given, conditions, wants_trace=wants_trace)
+        repeated = _repeated(schedule, given, machine, with_noise, fitted)
     except RunFailed as error:
         raise RunFailed(f"{file}: {error}") from error
     beyond, rejected = (None, None) if fitted is None else cautions(fitted, schedule)
@@ -84,17 +92,45 @@ def simulate(
     if results.report is not None:
         _write_report(schedule, simulation, file.name, results.report)
     if results.json_file:
-        content = simulation_to_json(simulation, time_range, beyond, rejected)
+        content = simulation_to_json(simulation, time_range, beyond, rejected, repeated)
         write_json(results.json_file, content)
     if results.json_file != "-" and not is_standard_output(trace):
-        _print(simulation, time_range)
+        _print(simulation, time_range, repeated)
 
 
-def _conditions(machine: MachineOptions, pairs: PairClasses | None) -> Conditions:
+def _repeated(
+    schedule: Schedule,
+    given: ParameterOptions,
+    machine: MachineOptions,
+    conditions: Conditions,
+    fitted: FittedParameters | None,
+) -> RepeatedRuns | None:
+    """The runs of --repeat, with noise; None without that option. UsageError where there is no noise."""
+    if machine.repeat is None:
+        return None
+    from chiplog.errors import UsageError
+    from chiplog.simulation.repeated import repeat
+
+    if machine.noise is None and machine.noise_trace is None:
+        raise UsageError(
+            "--repeat: all runs are alike without noise; give --noise, e.g. run.jsonl."
+        )
+    if fitted is not None:
+        return fitted.repeat(schedule, conditions, machine.repeat)
+
+    def once(conditions: Conditions) -> Simulation:
+        return _simulated(schedule, given, conditions, wants_trace=False)
+
+    return repeat(once, conditions, machine.repeat)
+
+
+def _conditions(
+    machine: MachineOptions, schedule: Schedule, pairs: PairClasses | None
+) -> Conditions:
     from chiplog.simulation import Conditions
 
     return Conditions(
-        noise=_noise(machine),
+        noise=_noise(machine, schedule),
         ranks_per_node=machine.per_node,
         node_bytes_per_second=machine.node_rate,
         free_messages=machine.free,
@@ -102,13 +138,20 @@ def _conditions(machine: MachineOptions, pairs: PairClasses | None) -> Condition
     )
 
 
-def _noise(machine: MachineOptions) -> Noise:
+def _noise(machine: MachineOptions, schedule: Schedule) -> Noise:
+    from chiplog.prediction.sent_sizes import message_counts
     from chiplog.simulation import Noise
-    from chiplog.simulation.noise_text import parse_noise, read_detours
+    from chiplog.simulation.noise_text import read_detours
+    from chiplog.simulation.recorded_noise import noise_from
 
     seed, trace = machine.noise_seed, machine.noise_trace
     seed_within("--noise-seed", seed)
-    drawn = Noise(seed=seed) if machine.noise is None else parse_noise(machine.noise, seed=seed)
+    sizes = message_counts(schedule) or {1: 0}
+    drawn = (
+        Noise(seed=seed) if machine.noise is None else noise_from(machine.noise, sizes, seed=seed)
+    )
+    if machine.noise is not None and drawn == Noise(seed=seed):
+        note(f"{machine.noise} shows no lost time: the noise adds nothing.")
     return drawn if trace is None else replace(drawn, detours_ps=read_detours(trace))
 
 
@@ -144,11 +187,14 @@ def _write_report(schedule: Schedule, simulation: Simulation, title: str, path: 
     note(f"the report is {path}.")
 
 
-def _print(simulation: Simulation, time_range: Range | None) -> None:
-    from chiplog.cli.simulated_text import simulated_lines
+def _print(simulation: Simulation, time_range: Range | None, repeated: RepeatedRuns | None) -> None:
+    from chiplog.cli.simulated_text import repeated_lines, simulated_lines
 
     for line in simulated_lines(simulation, time_range):
         say(line)
+    if repeated is not None:
+        for line in repeated_lines(repeated):
+            say(line)
     rate = simulation.events / simulation.wall_seconds / 1e6
     events = counted(simulation.events, "event")
     note(f"{events} in {simulation.wall_seconds:.3g} s ({rate:.1f} million/s).")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -23,8 +23,9 @@ from chiplog.prediction.simulated import MOST_EVENTS, PS_PER_SECOND, ScheduleTim
 from chiplog.schedule.arrays import CALC, Schedule
 from chiplog.simulation.conditions import Conditions
 from chiplog.simulation.parameters import NO_LIMIT_BYTES, LogGOPS
+from chiplog.simulation.repeated import RepeatedRuns, repeat
 from chiplog.simulation.result import Range
-from chiplog.simulation.simulate import PLAIN
+from chiplog.simulation.simulate import PLAIN, Simulation
 from chiplog.simulation.simulate import simulate as run
 
 MOST_KINDS = 4
@@ -91,6 +92,15 @@ class FittedParameters:
         makespan = simulation.makespan_ps
         low, high = (round(end * PS_PER_SECOND) for end in (wide.low, wide.high))
         return Range(simulation, min(low, makespan), max(high, makespan))
+
+    def repeat(self, schedule: Schedule, conditions: Conditions, runs: int) -> RepeatedRuns:
+        """Executes `schedule` in the middle of the set, with other noise each time; raises as of `repeat`."""
+        times = ScheduleTimes(schedule, self._speaker)
+
+        def once(conditions: Conditions) -> Simulation:
+            return replace(times, conditions=conditions).in_the_middle()
+
+        return repeat(once, conditions, runs)
 
     def _computing_seconds(self, schedule: Schedule, conditions: Conditions) -> float:
         """The time of the schedule with messages that cost nothing."""
