@@ -170,6 +170,7 @@ def readers(at: Inputs, room: Path) -> Iterator[list[object]]:
     yield ["app", "FILE"]
     yield ["simulate", at.goal, "--model", "FILE"]
     yield ["simulate", at.goal, "--classes", "FILE"]
+    yield ["simulate", at.goal, "--model", at.model, "--anyway", "--anchor", "FILE"]
     yield ["simulate", at.goal, "--L", 1, "--o", 1, "--g", 1, "--G", 1, "--noise-trace", "FILE"]
     yield ["simulate", at.goal, "--L", 1, "--o", 1, "--g", 1, "--G", 1, "--noise", "FILE"]
     yield ["tune", "FILE", "--for", "chiplog", "-o", room / "rules"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -22,7 +23,7 @@ from chiplog.errors import RunFailed
 from chiplog.output_file import is_standard_output
 
 if TYPE_CHECKING:
-    from chiplog.jobs.simulated_model import FittedParameters
+    from chiplog.jobs.simulated_model import CorrectedMakespan, FittedParameters
     from chiplog.schedule import Schedule
     from chiplog.simulation import Conditions, Noise, PairClasses, Simulation
     from chiplog.simulation.repeated import RepeatedRuns
@@ -46,6 +47,12 @@ class MachineOptions:
         None, "--noise-trace", metavar="FILE", help="Times at which a CPU is lost."
     )
     noise_seed: int = option(0, "--noise-seed", help="Of all noise.")
+    anchors: list[Path] | None = option(
+        None,
+        "--anchor",
+        metavar="FILE",
+        help="With --model: also the time as measured operations correct it, as of predict; repeatable.",
+    )
     repeat: int | None = option(
         metavar="N", help="Simulate N times, with other noise each time; 95 % points need 19."
     )
@@ -84,6 +91,7 @@ def simulate(
         else:
             simulation = _simulated(schedule, given, conditions, wants_trace=wants_trace)
         repeated = _repeated(schedule, given, machine, with_noise, fitted)
+        corrected = _corrected(schedule, machine.anchors or (), conditions, fitted)
     except RunFailed as error:
         raise RunFailed(f"{file}: {error}") from error
     beyond, rejected = (None, None) if fitted is None else cautions(fitted, schedule)
@@ -93,9 +101,27 @@ def simulate(
         _write_report(schedule, simulation, file.name, results.report)
     if results.json_file:
         content = simulation_to_json(simulation, time_range, beyond, rejected, repeated)
-        write_json(results.json_file, content)
+        write_json(results.json_file, content | ({} if corrected is None else corrected.to_json()))
     if results.json_file != "-" and not is_standard_output(trace):
-        _print(simulation, time_range, repeated)
+        _print(simulation, time_range)
+        _print_more(corrected, repeated)
+
+
+def _corrected(
+    schedule: Schedule,
+    paths: Sequence[Path],
+    conditions: Conditions,
+    fitted: FittedParameters | None,
+) -> CorrectedMakespan | None:
+    """The makespan as the anchors in some files correct it; None without such files."""
+    if not paths:
+        return None
+    from chiplog.errors import UsageError
+    from chiplog.jobs.anchor_files import read_anchors
+
+    if fitted is None:
+        raise UsageError("--anchor: corrects what a model says; give --model, too.")
+    return fitted.corrected(schedule, read_anchors(paths), conditions=conditions)
 
 
 def _repeated(
@@ -187,14 +213,20 @@ def _write_report(schedule: Schedule, simulation: Simulation, title: str, path: 
     note(f"the report is {path}.")
 
 
-def _print(simulation: Simulation, time_range: Range | None, repeated: RepeatedRuns | None) -> None:
-    from chiplog.cli.simulated_text import repeated_lines, simulated_lines
+def _print(simulation: Simulation, time_range: Range | None) -> None:
+    from chiplog.cli.simulated_text import simulated_lines
 
     for line in simulated_lines(simulation, time_range):
         say(line)
-    if repeated is not None:
-        for line in repeated_lines(repeated):
-            say(line)
     rate = simulation.events / simulation.wall_seconds / 1e6
     events = counted(simulation.events, "event")
     note(f"{events} in {simulation.wall_seconds:.3g} s ({rate:.1f} million/s).")
+
+
+def _print_more(corrected: CorrectedMakespan | None, repeated: RepeatedRuns | None) -> None:
+    from chiplog.cli.simulated_text import corrected_lines, repeated_lines
+
+    lines = [] if corrected is None else [*corrected_lines(corrected)]
+    lines += [] if repeated is None else [*repeated_lines(repeated)]
+    for line in lines:
+        say(line)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from chiplog.counts import counted
 
 if TYPE_CHECKING:
+    from chiplog.jobs.simulated_model import CorrectedMakespan
     from chiplog.simulation import Simulation
     from chiplog.simulation.repeated import RepeatedRuns
     from chiplog.simulation.result import Range
@@ -38,6 +39,20 @@ def simulated_lines(simulation: Simulation, time_range: Range | None) -> Iterato
     if len(ranges) > MOST_LINES:
         more = len(finish_ps) - ranges[MOST_LINES][0]
         yield f"… and {counted(more, 'more rank')}: --json FILE has all"
+
+
+def corrected_lines(corrected: CorrectedMakespan) -> Iterator[str]:
+    """The lines of a makespan that anchors correct, below that of the simulation."""
+    from chiplog.cli.prediction_table import correction_text
+    from chiplog.messages import wrapped
+
+    unit = _unit(corrected.makespan_ps)
+    makespan, low, high = (
+        f"{time_ps / PS_PER_UNIT[unit]:.6g}"
+        for time_ps in (corrected.makespan_ps, corrected.low_ps, corrected.high_ps)
+    )
+    yield f"corrected  {makespan} {unit}  ({low} to {high} {unit}, 95 %)"
+    yield wrapped(correction_text(corrected.correction), "  ")
 
 
 def repeated_lines(repeated: RepeatedRuns) -> Iterator[str]:
