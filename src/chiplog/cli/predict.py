@@ -80,8 +80,8 @@ def predict(
     from chiplog.fitting.model_file import read_model
     from chiplog.fitting.origin import of_target
     from chiplog.prediction.convention import convention_of
+    from chiplog.prediction.crossing import is_crossing_unknown
     from chiplog.prediction.predict import predict as predict_rows
-    from chiplog.prediction.predict import takes_messages_alone
     from chiplog.prediction.result import predictions_to_json
 
     asked, convention = _task(operation, task), convention_of(task.convention, "--as")
@@ -116,10 +116,10 @@ def predict(
 
     print_predictions(rows)
     _tell_unnamed(anchors, operation, task.algorithm)
-    if takes_messages_alone(fits, rows):
+    if is_crossing_unknown(fits, rows):
         note(
-            "no exchange was measured, so messages that cross others count as if alone: "
-            "chiplog measure --pattern prtt,exchange tells."
+            "no exchange was measured: messages that cross others count as if alone, and intervals go up to their "
+            "bytes taking twice as long; chiplog measure --pattern prtt,exchange tells."
         )
 
 

@@ -136,8 +136,10 @@ class FittedParameters:
         times = ScheduleTimes(schedule, speaker, conditions)
         computing = self._computing_seconds(schedule, conditions)
         span, correction = corrected_schedule(times, computing, anchors)
-        ends = (span.value, span.low, span.high)
-        return CorrectedMakespan(*(round(end * PS_PER_SECOND) for end in ends), correction)
+        makespan, low, high = (
+            round(end * PS_PER_SECOND) for end in (span.value, span.low, span.high)
+        )
+        return CorrectedMakespan(makespan, low, high, correction)
 
     def _computing_seconds(self, schedule: Schedule, conditions: Conditions) -> float:
         """The time of the schedule with messages that cost nothing."""

@@ -93,6 +93,17 @@ def rounds_of_schedule(schedule: Schedule) -> float:
     """How many messages come one after the other on the longest path of a schedule."""
     operations = schedule.operations.copy()
     operations["amount"][operations["kind"] == CALC] = 0
-    one_each = MessageTimes(0, *[0] * 6, one_way_ps=1, one_way_as=0, receiver_keeps_up=False)
+    one_each = MessageTimes(
+        first_bytes=0,
+        send_ps=0,
+        send_as=0,
+        nic_ps=0,
+        nic_as=0,
+        receive_ps=0,
+        receive_as=0,
+        one_way_ps=1,
+        one_way_as=0,
+        receiver_keeps_up=False,
+    )
     counted = simulate(replace(schedule, operations=operations), LogGOPS((one_each,)))
     return float(counted.makespan_ps)
