@@ -18,7 +18,7 @@ from chiplog.cli.options import (
     SegmentOption,
     option,
 )
-from chiplog.cli.output import note, write_json
+from chiplog.cli.output import CROSSING_UNKNOWN, note, write_json
 
 if TYPE_CHECKING:
     from chiplog.collectives.algorithm import Task
@@ -117,10 +117,7 @@ def predict(
     print_predictions(rows)
     _tell_unnamed(anchors, operation, task.algorithm)
     if is_crossing_unknown(fits, rows):
-        note(
-            "no exchange was measured: messages that cross others count as if alone, and intervals go up to their "
-            "bytes taking twice as long; chiplog measure --pattern prtt,exchange tells."
-        )
+        note(CROSSING_UNKNOWN)
 
 
 def _task(operation: str, options: TaskOptions) -> Task:

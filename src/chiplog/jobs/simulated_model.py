@@ -21,6 +21,7 @@ from chiplog.prediction.anchored import without_exchanges
 from chiplog.prediction.anchored_schedule import corrected_schedule
 from chiplog.prediction.anchors import Anchor
 from chiplog.prediction.correction import Correction
+from chiplog.prediction.crossing import crosses_in
 from chiplog.prediction.loggp import LogGPSpeaker
 from chiplog.prediction.model_error import model_error, with_model_error
 from chiplog.prediction.network import Space
@@ -100,6 +101,7 @@ class FittedParameters:
         """Executes `schedule` in the middle of the set and all over it, with a `change` of what was measured.
 
         The model's error widens what messages add to the time of the same computation with messages that cost nothing.
+        Where no exchange was measured, the range goes on to bytes that take twice as long while they cross others.
 
         Raises UsageError where a parameter that nothing bounds decides the result, RunFailed as of `simulate`.
         """
@@ -108,16 +110,21 @@ class FittedParameters:
         space = times.space
         self._refuse_endless(space.symbols, times.evaluate)
         simulation = times.in_the_middle(trace=trace, follow=follow)
-        if simulation.events > MOST_EVENTS and space.symbols:
-            span = _span_of_corners(times)
-        else:
-            span = space.span(times.evaluate, refuse=False)
+        is_long = simulation.events > MOST_EVENTS
+        span = _span(times, is_long=is_long)
+        if self.is_crossing_unknown(times.schedule):
+            slower = replace(times, speaker=self._speaker.one_engine)
+            span = replace(span, high=max(span.high, _span(slower, is_long=is_long).high))
         wide = _with_error_of_messages(
             span, model_error(self.fit, times.sizes), self._computing_seconds(schedule, conditions)
         )
         makespan = simulation.makespan_ps
         low, high = (round(end * PS_PER_SECOND) for end in (wide.low, wide.high))
         return Range(simulation, min(low, makespan), max(high, makespan))
+
+    def is_crossing_unknown(self, schedule: Schedule) -> bool:
+        """Whether bytes of the schedule, beyond the first of a message, cross others, and no exchange was measured."""
+        return not self._speaker.tells_exchanges and crosses_in(schedule)
 
     def repeat(self, schedule: Schedule, conditions: Conditions, runs: int) -> RepeatedRuns:
         """Executes `schedule` in the middle of the set, with other noise each time; raises as of `repeat`."""
@@ -205,6 +212,13 @@ def corners(space: Space) -> Array:
     ties = [kinds.index(symbol) for _, symbol in space.symbols]
     points = first_points(len(space.symbols), ties)
     return np.asarray(points[: 1 + 2 ** min(len(kinds), MOST_KINDS)])
+
+
+def _span(times: ScheduleTimes, *, is_long: bool) -> AnswerSpan:
+    """The range of a schedule's time over the set."""
+    if is_long and times.space.symbols:
+        return _span_of_corners(times)
+    return times.space.span(times.evaluate, refuse=False)
 
 
 def _span_of_corners(times: ScheduleTimes) -> AnswerSpan:

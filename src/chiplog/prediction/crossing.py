@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import lru_cache
 
 import numpy as np
 
@@ -24,7 +25,11 @@ from chiplog.models.registry import load_model
 from chiplog.prediction.loggp import LogGPSpeaker
 from chiplog.prediction.network import Asked, Speaker
 from chiplog.prediction.result import Prediction
-from chiplog.schedule.traffic import Traffic
+from chiplog.prediction.sent_sizes import is_simulated_quickly
+from chiplog.schedule.arrays import Schedule
+from chiplog.schedule.traffic import Traffic, traffic_of
+
+MOST_KEPT = 1024
 
 
 class _TrafficRecorder:
@@ -40,11 +45,26 @@ class _TrafficRecorder:
         return Message(nothing, nothing, np.ones(1), nothing)
 
 
-def crosses_others(algorithm: Algorithm, task: Task) -> bool:
-    """Whether an algorithm sends bytes, beyond the first of a message, that cross others."""
+@lru_cache(maxsize=MOST_KEPT)
+def form_crosses_others(algorithm: Algorithm, task: Task) -> bool:
+    """Whether a closed form has bytes, beyond the first of a message, that cross others."""
     recorder = _TrafficRecorder()
     algorithm.seconds(replace(task, costs=TreeCosts(1.0, 1.0)), recorder)
     return recorder.crosses
+
+
+@lru_cache(maxsize=MOST_KEPT)
+def crosses_others(algorithm: Algorithm, task: Task) -> bool:
+    """Whether an algorithm sends such bytes, by its closed form or, where that is soon made, its schedule."""
+    if form_crosses_others(algorithm, task):
+        return True
+    return is_simulated_quickly(task) and crosses_in(algorithm.schedule(task))
+
+
+def crosses_in(schedule: Schedule) -> bool:
+    """Whether a schedule sends bytes, beyond the first of a message, that cross others."""
+    has_bytes = schedule.operations["amount"] > 1
+    return bool(np.any(has_bytes & (traffic_of(schedule) != Traffic.ALONE)))
 
 
 def with_one_engine(speaker: Speaker, *asked: Asked) -> LogGPSpeaker | None:
