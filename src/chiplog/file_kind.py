@@ -13,6 +13,7 @@ from chiplog.errors import CorruptFile, UsageError
 HEAD_BYTES = 65536
 RUN, MODEL, GOAL = "a run file", "a model file", "a GOAL schedule"
 BENCH = "a result of chiplog bench"
+ERRORS = "a table of errors"
 _SIGNS = (
     (RUN, rb'"schema":\s*"chiplog\.run/', "chiplog fit, changes, compare and report read it"),
     (
@@ -25,6 +26,11 @@ _SIGNS = (
         BENCH,
         rb'\A\s*\{\s*"schema":\s*"chiplog\.bench/',
         "chiplog predict --anchor reads it",
+    ),
+    (
+        ERRORS,
+        rb'\A\s*\{\s*"schema":\s*"chiplog\.errors/',
+        "chiplog predict --errors reads it",
     ),
     (
         "a result for scripts (--json)",

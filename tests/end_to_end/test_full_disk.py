@@ -64,6 +64,7 @@ def namespace_with(disk: Path) -> list[str]:
 def commands(at: Inputs, room: Path, disk: Path) -> dict[tuple[str, str], list[list[object]]]:
     """For each output of each command: calls that write it to OUT."""
     fits = ["fit", at.run]
+    calibrated = at.calibrated(room / "machine")
     ring = ["simulate", at.goal, "--L", 1, "--o", 1, "--g", 1, "--G", 1]
     predict = ["predict", at.model, "barrier", "--ranks", 4, "--anyway"]
     tune = ["tune", at.model, "--for", "chiplog", "--ranks", 4, "--anyway"]
@@ -86,6 +87,10 @@ def commands(at: Inputs, room: Path, disk: Path) -> dict[tuple[str, str], list[l
         ("compare", "--json"): [["compare", at.run, "--models", "hockney", "--json", "OUT"]],
         ("predict", "--json"): [[*predict, "--json", "OUT"]],
         ("predict", "--report"): [[*predict, "--report", "OUT.html"]],
+        ("calibrate", "-o"): [["calibrate", calibrated, "--anyway", "-o", "OUT"]],
+        ("calibrate", "--json"): [
+            ["calibrate", calibrated, "--anyway", "-o", room / "errors.json", "--json", "OUT"]
+        ],
         ("schedule", "-o"): [
             ["schedule", "barrier", "--algorithm", "linear", "--ranks", 9, "-o", "OUT"]
         ],

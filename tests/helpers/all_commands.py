@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -74,3 +75,12 @@ class Inputs:
         quietly("survey", SIM, "--ranks", 4, "-o", self.survey)
         quietly("export", self.run, "--to", "csv", "-o", self.csv)
         self.rules.write_text("coll_tuned_use_dynamic_rules = 1\n")
+
+    def calibrated(self, folder: Path) -> Path:
+        """A folder with the model file and a measured collective."""
+        folder.mkdir()
+        shutil.copy(self.model, folder)
+        (folder / "job.csv").write_text(
+            "operation,algorithm,ranks,message_bytes,seconds\nbarrier,dissemination,4,1,1e-5\n"
+        )
+        return folder

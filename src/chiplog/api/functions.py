@@ -167,6 +167,7 @@ def predict(
     anyway: bool = False,
     convention: str = "common-start",
     anchors: Sequence[File] = (),
+    errors: File | None = None,
 ) -> Results[Prediction]:
     """How long each algorithm of a collective operation takes, the fastest first, with a range; a bound is last.
 
@@ -175,7 +176,8 @@ def predict(
     A fit that its own check rejects raises UsageError, unless `anyway`: then each row's `rejected` says why.
 
     `anchors` are files with measured operations of fewer ranks, which correct the times: see each row's `correction`.
-    Times are those of `convention`: "common-start" or "osu", the mean over ranks of own clocks.
+    Times are those of `convention`: "common-start" or "osu", the mean over ranks of own clocks. `errors`, a table of
+    `chiplog calibrate` or "clusters", widens the intervals.
     """
     from dataclasses import asdict
 
@@ -183,6 +185,7 @@ def predict(
     from chiplog.collectives.algorithm import Task
     from chiplog.jobs.anchor_files import read_anchors
     from chiplog.prediction.convention import convention_of
+    from chiplog.prediction.error_table import read_error_table
     from chiplog.prediction.predict import predict as predict_all
 
     task = Task(ranks, message_bytes, peers=peers or Task.peers)
@@ -197,6 +200,7 @@ def predict(
         anyway=anyway,
         convention=convention_of(convention, "convention"),
         anchors=read_anchors(anchors),
+        errors=None if errors is None else read_error_table(errors),
     )
     shown = ("algorithm", "peers", "seconds", "low", "high", "verdict", "extrapolated")
     return Results(predictions, columns_of(*shown, of=asdict))

@@ -13,7 +13,13 @@ from chiplog.messages import COLUMNS, note, wrapped
 from chiplog.output_file import write_text
 from chiplog.quoting import for_terminal
 
-__all__ = ["COLUMNS", "note", "say", "wrapped", "write_json"]
+__all__ = ["COLUMNS", "CROSSING_UNKNOWN", "note", "say", "wrapped", "write_json"]
+
+
+CROSSING_UNKNOWN = (
+    "no exchange was measured: messages that cross others count as if alone, and intervals go up to their bytes taking "
+    "twice as long; chiplog measure --pattern prtt,exchange tells."
+)
 
 
 def write_json(destination: str, content: Any) -> None:

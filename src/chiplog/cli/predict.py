@@ -16,12 +16,13 @@ from chiplog.cli.options import (
     SegmentOption,
     option,
 )
-from chiplog.cli.output import note, write_json
+from chiplog.cli.output import CROSSING_UNKNOWN, note, write_json
 from chiplog.cli.parameters import Argument
 
 if TYPE_CHECKING:
     from chiplog.collectives.algorithm import Task
     from chiplog.prediction.anchors import Anchor
+    from chiplog.prediction.error_table import ErrorTable
     from chiplog.prediction.result import Prediction
 
 
@@ -51,6 +52,10 @@ class TaskOptions:
         metavar="FILE",
         help="Correct by measured operations, e.g. of fewer ranks: chiplog bench, a run file or CSV; repeatable.",
     )
+    errors: str | None = option(
+        metavar="FILE|clusters",
+        help="Widen intervals by errors of predictions: a table of chiplog calibrate, or three clusters'.",
+    )
     convention: str = option(
         "common-start",
         "--as",
@@ -78,13 +83,14 @@ def predict(
     from chiplog.fitting.model_file import read_model
     from chiplog.fitting.origin import of_target
     from chiplog.prediction.convention import convention_of
+    from chiplog.prediction.crossing import is_crossing_unknown
     from chiplog.prediction.predict import predict as predict_rows
-    from chiplog.prediction.predict import takes_messages_alone
     from chiplog.prediction.result import predictions_to_json
 
     convention = convention_of(task.convention, "--as")
     questions = [_task(ranks, task) for ranks in _ranks(task.ranks, operation, task.peers)]
     anchors = _anchors(task.anchors or ())
+    errors = _errors(task.errors)
     fits = of_target(read_model(model_file), results.target, str(model_file))
 
     def ask(question: Task) -> tuple[Prediction, ...]:
@@ -100,6 +106,7 @@ def predict(
             anyway=results.anyway,
             convention=convention,
             anchors=anchors,
+            errors=errors,
         )
 
     rows = tuple(row for question in questions for row in ask(question))
@@ -113,11 +120,8 @@ def predict(
 
     print_predictions(rows)
     _tell_unnamed(anchors, operation, task.algorithm)
-    if takes_messages_alone(fits, rows):
-        note(
-            "no exchange was measured, so messages that cross others count as if alone: "
-            "chiplog measure --pattern prtt,exchange tells."
-        )
+    if is_crossing_unknown(fits, rows):
+        note(CROSSING_UNKNOWN)
 
 
 def _task(ranks: int, options: TaskOptions) -> Task:
@@ -138,6 +142,14 @@ def _anchors(paths: Sequence[Path]) -> tuple[Anchor, ...]:
     from chiplog.jobs.anchor_files import read_anchors
 
     return read_anchors(paths)
+
+
+def _errors(name: str | None) -> ErrorTable | None:
+    if name is None:
+        return None
+    from chiplog.prediction.error_table import read_error_table
+
+    return read_error_table(name)
 
 
 def _tell_unnamed(anchors: Sequence[Anchor], operation: str, algorithm: str | None) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from chiplog.cli.error_text import error_lines
 from chiplog.cli.output import aligned, note, rejected_text, say, wrapped
 from chiplog.counts import counted
 from chiplog.prediction.correction import Correction, CorrectionKind
@@ -45,6 +46,8 @@ def print_predictions(rows: Sequence[Prediction]) -> None:
             say(wrapped(f"{name}: {correction_text(row.correction)}", "  "))
         if row.longest_seconds is not None:
             say(f"{name}: longest rank {format.value(row.longest_seconds, 's')}")
+    for line in error_lines(rows):
+        say(line)
     if first.rejected is not None:
         note(rejected_text(first.rejected))
     for reason in dict.fromkeys(row.reason for row in rows if row.reason):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -21,8 +22,10 @@ from chiplog.errors import RunFailed
 from chiplog.output_file import is_standard_output
 
 if TYPE_CHECKING:
+    from chiplog.jobs.simulated_model import CorrectedMakespan, FittedParameters
     from chiplog.schedule import Schedule
     from chiplog.simulation import Conditions, Noise, PairClasses, Simulation
+    from chiplog.simulation.repeated import RepeatedRuns
     from chiplog.simulation.result import Range
 
 
@@ -36,13 +39,22 @@ class MachineOptions:
     )
     free: int = option(1, help="LogfP's f: sends in a row that don't wait for g.")
     noise: str | None = option(
-        metavar="KIND:MEAN[@P%]",
-        help="Lengthen CPU times: exponential, half-normal or pareto, by a time or a share, e.g. pareto:2%.",
+        metavar="FROM|KIND:MEAN[@P%]",
+        help="Lengthen CPU times: as a run file's ping-pongs or ranks' lost times were, or drawn, e.g. pareto:2%.",
     )
     noise_trace: Path | None = option(
         None, "--noise-trace", metavar="FILE", help="Times at which a CPU is lost."
     )
     noise_seed: int = option(0, "--noise-seed", help="Of all noise.")
+    anchors: list[Path] | None = option(
+        None,
+        "--anchor",
+        metavar="FILE",
+        help="With --model: also the time as measured operations correct it, as of predict; repeatable.",
+    )
+    repeat: int | None = option(
+        metavar="N", help="Simulate N times, with other noise each time; 95 % points need 19."
+    )
 
 
 def simulate(
@@ -58,11 +70,13 @@ def simulate(
 ) -> None:
     """Say when each rank of a schedule is done, under LogGOPS."""
     from chiplog.schedule.goal import read_goal
+    from chiplog.simulation import Noise
     from chiplog.simulation.result import simulation_to_json
 
     schedule = read_goal(file)
     classes = pair_classes(schedule, given)
-    conditions = _conditions(machine, None if classes is None else classes.pairs)
+    with_noise = _conditions(machine, schedule, None if classes is None else classes.pairs)
+    conditions = with_noise if machine.repeat is None else replace(with_noise, noise=Noise())
     fitted = (
         None
         if given.model is None
@@ -76,6 +90,8 @@ def simulate(
             simulation = time_range.simulation
         else:
             simulation = _simulated(schedule, given, conditions, wants_trace=wants_trace)
+        repeated = _repeated(schedule, given, machine, with_noise, fitted)
+        corrected = _corrected(schedule, machine.anchors or (), conditions, fitted)
     except RunFailed as error:
         raise RunFailed(f"{file}: {error}") from error
     beyond, rejected = (None, None) if fitted is None else cautions(fitted, schedule)
@@ -84,17 +100,63 @@ def simulate(
     if results.report is not None:
         _write_report(schedule, simulation, file.name, results.report)
     if results.json_file:
-        content = simulation_to_json(simulation, time_range, beyond, rejected)
-        write_json(results.json_file, content)
+        content = simulation_to_json(simulation, time_range, beyond, rejected, repeated)
+        write_json(results.json_file, content | ({} if corrected is None else corrected.to_json()))
     if results.json_file != "-" and not is_standard_output(trace):
         _print(simulation, time_range)
+        _print_more(corrected, repeated)
 
 
-def _conditions(machine: MachineOptions, pairs: PairClasses | None) -> Conditions:
+def _corrected(
+    schedule: Schedule,
+    paths: Sequence[Path],
+    conditions: Conditions,
+    fitted: FittedParameters | None,
+) -> CorrectedMakespan | None:
+    """The makespan as the anchors in some files correct it; None without such files."""
+    if not paths:
+        return None
+    from chiplog.errors import UsageError
+    from chiplog.jobs.anchor_files import read_anchors
+
+    if fitted is None:
+        raise UsageError("--anchor: corrects what a model says; give --model, too.")
+    return fitted.corrected(schedule, read_anchors(paths), conditions=conditions)
+
+
+def _repeated(
+    schedule: Schedule,
+    given: ParameterOptions,
+    machine: MachineOptions,
+    conditions: Conditions,
+    fitted: FittedParameters | None,
+) -> RepeatedRuns | None:
+    """The runs of --repeat, with noise; None without that option. UsageError where there is no noise."""
+    if machine.repeat is None:
+        return None
+    from chiplog.errors import UsageError
+    from chiplog.simulation.repeated import repeat
+
+    if machine.noise is None and machine.noise_trace is None:
+        raise UsageError(
+            "--repeat: all runs are alike without noise; give --noise, e.g. run.jsonl."
+        )
+    if fitted is not None:
+        return fitted.repeat(schedule, conditions, machine.repeat)
+
+    def once(conditions: Conditions) -> Simulation:
+        return _simulated(schedule, given, conditions, wants_trace=False)
+
+    return repeat(once, conditions, machine.repeat)
+
+
+def _conditions(
+    machine: MachineOptions, schedule: Schedule, pairs: PairClasses | None
+) -> Conditions:
     from chiplog.simulation import Conditions
 
     return Conditions(
-        noise=_noise(machine),
+        noise=_noise(machine, schedule),
         ranks_per_node=machine.per_node,
         node_bytes_per_second=machine.node_rate,
         free_messages=machine.free,
@@ -102,13 +164,20 @@ def _conditions(machine: MachineOptions, pairs: PairClasses | None) -> Condition
     )
 
 
-def _noise(machine: MachineOptions) -> Noise:
+def _noise(machine: MachineOptions, schedule: Schedule) -> Noise:
+    from chiplog.prediction.sent_sizes import message_counts
     from chiplog.simulation import Noise
-    from chiplog.simulation.noise_text import parse_noise, read_detours
+    from chiplog.simulation.noise_text import read_detours
+    from chiplog.simulation.recorded_noise import noise_from
 
     seed, trace = machine.noise_seed, machine.noise_trace
     seed_within("--noise-seed", seed)
-    drawn = Noise(seed=seed) if machine.noise is None else parse_noise(machine.noise, seed=seed)
+    sizes = message_counts(schedule) or {1: 0}
+    drawn = (
+        Noise(seed=seed) if machine.noise is None else noise_from(machine.noise, sizes, seed=seed)
+    )
+    if machine.noise is not None and drawn == Noise(seed=seed):
+        note(f"{machine.noise} shows no lost time: the noise adds nothing.")
     return drawn if trace is None else replace(drawn, detours_ps=read_detours(trace))
 
 
@@ -152,3 +221,12 @@ def _print(simulation: Simulation, time_range: Range | None) -> None:
     rate = simulation.events / simulation.wall_seconds / 1e6
     events = counted(simulation.events, "event")
     note(f"{events} in {simulation.wall_seconds:.3g} s ({rate:.1f} million/s).")
+
+
+def _print_more(corrected: CorrectedMakespan | None, repeated: RepeatedRuns | None) -> None:
+    from chiplog.cli.simulated_text import corrected_lines, repeated_lines
+
+    lines = [] if corrected is None else [*corrected_lines(corrected)]
+    lines += [] if repeated is None else [*repeated_lines(repeated)]
+    for line in lines:
+        say(line)

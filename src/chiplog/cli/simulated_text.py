@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING
 from chiplog.counts import counted
 
 if TYPE_CHECKING:
+    from chiplog.jobs.simulated_model import CorrectedMakespan
     from chiplog.simulation import Simulation
+    from chiplog.simulation.repeated import RepeatedRuns
     from chiplog.simulation.result import Range
 
 MOST_LINES = 16
@@ -37,6 +39,35 @@ def simulated_lines(simulation: Simulation, time_range: Range | None) -> Iterato
     if len(ranges) > MOST_LINES:
         more = len(finish_ps) - ranges[MOST_LINES][0]
         yield f"… and {counted(more, 'more rank')}: --json FILE has all"
+
+
+def corrected_lines(corrected: CorrectedMakespan) -> Iterator[str]:
+    """The lines of a makespan that anchors correct, below that of the simulation."""
+    from chiplog.cli.prediction_table import correction_text
+    from chiplog.messages import wrapped
+
+    unit = _unit(corrected.makespan_ps)
+    makespan, low, high = (
+        f"{time_ps / PS_PER_UNIT[unit]:.6g}"
+        for time_ps in (corrected.makespan_ps, corrected.low_ps, corrected.high_ps)
+    )
+    yield f"corrected  {makespan} {unit}  ({low} to {high} {unit}, 95 %)"
+    yield wrapped(correction_text(corrected.correction), "  ")
+
+
+def repeated_lines(repeated: RepeatedRuns) -> Iterator[str]:
+    """The lines of many runs with noise, below that of the run without it."""
+    tail = repeated.quantile_95_ps
+    times = [("median", repeated.median_ps)]
+    times += [] if tail is None else [("95 % point", tail)]
+    times += [("shortest", repeated.makespan_ps.min()), ("longest", repeated.makespan_ps.max())]
+    yield f"with noise, {counted(repeated.runs, 'run')} from seed {repeated.seed} on"
+    for name, time_ps in times:
+        yield f"{name:10}  {_exact(round(time_ps))}"
+    if tail is None:
+        yield "95 % point  needs 19 runs or more"
+    named = (f"rank {rank} ({times})" for rank, times in repeated.slowest_ranks)
+    yield f"last in most runs: {', '.join(named)}"
 
 
 def _alike(finish_ps: Sequence[int]) -> list[tuple[int, int]]:

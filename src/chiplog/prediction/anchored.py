@@ -10,13 +10,14 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
 from chiplog.collectives.algorithm import Algorithm, Task, TreeCosts
 from chiplog.collectives.costs import Message, Seconds
 from chiplog.fitting.predictions.known import Array
-from chiplog.fitting.predictions.span import AnswerSpan
+from chiplog.fitting.predictions.span import AnswerSpan, Evaluate
 from chiplog.fitting.regimes.partition import EXCHANGE
 from chiplog.fitting.result import Fit
 from chiplog.prediction.anchors import (
@@ -34,8 +35,9 @@ from chiplog.prediction.correction import (
     correction_line,
     correction_of,
 )
+from chiplog.prediction.error_table import ErrorShare
 from chiplog.prediction.model_error import model_error, with_model_error
-from chiplog.prediction.network import Asked, Speaker
+from chiplog.prediction.network import Asked, Space, Speaker
 from chiplog.schedule.traffic import Traffic
 
 NORMAL_WIDTH = 1.96
@@ -59,43 +61,107 @@ class CorrectedTime:
 
 
 def corrected_time(
-    speaker: Speaker, asked: Asked, anchors: Sequence[Anchor], convention: TimeConvention
+    speaker: Speaker,
+    asked: Asked,
+    anchors: Sequence[Anchor],
+    convention: TimeConvention,
+    errors: ErrorShare | None = None,
 ) -> CorrectedTime:
-    """How long it takes, as those anchors of its algorithm correct it that are nearest to it in size."""
+    """How long it takes, as those anchors of its algorithm correct it that are nearest to it in size.
+
+    Errors that were measured with anchors say how well a correction carries; without them the interval is as wide as
+    the correction where it is carried to other ranks or sizes.
+    """
     algorithm, task = asked
     check_anchors(algorithm, anchors)
     nearest = nearest_anchors(anchors, task)
     questions = [(algorithm, anchor.task(task, algorithm)) for anchor in nearest]
     space = speaker.space([asked, *questions])
     times = answer(speaker, space, *asked, convention)
-    anchor_times = [
-        answer(speaker, space, *question, anchor.convention or convention)
-        for question, anchor in zip(questions, nearest, strict=True)
-    ]
-    middle = np.full((1, len(space.symbols)), 0.5)
-    table = _table(speaker, questions, nearest, _predicted(anchor_times, middle)[:, 0, 0])
+    anchor_times = AnchorTimes(speaker, space, questions, nearest, convention)
+    subject = CorrectedSubject(
+        evaluate=times.evaluate,
+        rounds=rounds_of(*asked),
+        message_bytes=task.message_bytes,
+        error=math.hypot(
+            model_error(speaker.fit, sizes_of(speaker, *asked)),
+            0.0 if errors is None else errors.width,
+        ),
+        is_carried=errors is None and is_beyond_anchors(nearest, task),
+    )
+    span, correction = corrected_span(anchor_times, subject)
+    return CorrectedTime(span, times.method, correction)
+
+
+@dataclass(frozen=True)
+class AnchorTimes:
+    """What a model says of anchors, over a set of parameter vectors."""
+
+    speaker: Speaker
+    space: Space
+    questions: Sequence[Asked]
+    """What each anchor measured."""
+    anchors: Sequence[Anchor]
+    convention: TimeConvention
+    """Of anchors that do not say theirs."""
+
+    @cached_property
+    def answers(self) -> list[Answer]:
+        """One for each anchor."""
+        return [
+            answer(self.speaker, self.space, *question, anchor.convention or self.convention)
+            for question, anchor in zip(self.questions, self.anchors, strict=True)
+        ]
+
+    @property
+    def middle(self) -> Array:
+        """The one point in the middle of the set."""
+        return np.full((1, len(self.space.symbols)), 0.5)
+
+    @cached_property
+    def table(self) -> AnchorTable:
+        """The anchors beside what the middle of the set says of them."""
+        predicted = _predicted(self.answers, self.middle)[:, 0, 0]
+        return _table(self.speaker, self.questions, self.anchors, predicted)
+
+
+@dataclass(frozen=True)
+class CorrectedSubject:
+    """What anchors correct: a time over a set of parameter vectors, that of `AnchorTimes`."""
+
+    evaluate: Evaluate
+    rounds: float
+    """Messages one after the other."""
+    message_bytes: int
+    """Its size, as anchors have theirs."""
+    error: float
+    """The model's, as half of a 95 % interval, a logarithm."""
+    is_carried: bool
+    """Whether the interval is as wide as the correction, since anchors tell no growth with ranks or sizes."""
+
+
+def corrected_span(
+    anchors: AnchorTimes, subject: CorrectedSubject
+) -> tuple[AnswerSpan, Correction]:
+    """The time in seconds as anchors correct it, and the correction that they tell."""
+    table, message_bytes, rounds = anchors.table, subject.message_bytes, subject.rounds
     choice = choose_correction(table)
-    rounds = rounds_of(*asked)
 
     def corrected(fractions: Array, whole: bool) -> Seconds:
-        predicted = times.evaluate(fractions, whole)
+        predicted = subject.evaluate(fractions, whole)
         rows = predicted.shape[1]
-        of_anchors = replace(
-            table, predicted=_predicted(anchor_times, fractions, whole=whole, rows=rows)
-        )
-        line = correction_line(choice.kind, of_anchors, task.message_bytes)
+        of_anchors = _predicted(anchors.answers, fractions, whole=whole, rows=rows)
+        line = correction_line(choice.kind, replace(table, predicted=of_anchors), message_bytes)
         return line.seconds(predicted, rounds)
 
-    uncorrected = float(times.evaluate(middle, False)[0, 0])
-    correction = correction_of(choice, table, task.message_bytes, uncorrected)
-    if is_beyond_anchors(nearest, task):
-        line = correction_line(choice.kind, table, task.message_bytes)
+    uncorrected = float(subject.evaluate(anchors.middle, False)[0, 0])
+    correction = correction_of(choice, table, message_bytes, uncorrected)
+    if subject.is_carried:
+        line = correction_line(choice.kind, table, message_bytes)
         carried = abs(math.log(float(line.seconds(uncorrected, rounds)) / uncorrected))
         correction = replace(correction, carried_width=carried)
-    error = model_error(speaker.fit, sizes_of(speaker, *asked))
-    width = math.hypot(error, choice.width, correction.carried_width)
-    wide = with_model_error(space.span(corrected), width)
-    return CorrectedTime(wide, times.method, correction)
+    width = math.hypot(subject.error, choice.width, correction.carried_width)
+    return with_model_error(anchors.space.span(corrected), width), correction
 
 
 def _predicted(

@@ -13,6 +13,7 @@ from chiplog.errors import UsageError
 from chiplog.fitting.predictions.known import Array
 from chiplog.fitting.predictions.span import Evaluate
 from chiplog.prediction.convention import TimeConvention
+from chiplog.prediction.crossing import crosses_others, form_crosses_others
 from chiplog.prediction.loggp import SHAPED_BY_COSTS, LogGPSpeaker
 from chiplog.prediction.network import Space, Speaker
 from chiplog.prediction.sent_sizes import (
@@ -98,7 +99,12 @@ def _is_exact(speaker: Speaker, algorithm: Algorithm, task: Task) -> bool:
     limit, sizes = speaker.largest_eager_bytes, speaker.sizes(algorithm, task)
     waits = limit is not None and max(sizes, default=0) > limit
     is_bent = speaker.follows_measured_times and len(sizes) > 1 and is_simulated_quickly(task)
-    return algorithm.exact(task) and not waits and not is_bent
+    passes_over_crossing = (
+        speaker.tells_exchanges
+        and crosses_others(algorithm, task)
+        and not form_crosses_others(algorithm, task)
+    )
+    return algorithm.exact(task) and not waits and not is_bent and not passes_over_crossing
 
 
 def sizes_of(speaker: Speaker, algorithm: Algorithm, task: Task) -> set[int]:

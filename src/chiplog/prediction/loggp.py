@@ -118,22 +118,30 @@ class LogGPSpeaker:
 
     knows_nodes: ClassVar[bool] = False
 
-    def __init__(self, fit: Fit, task: Task | None = None, per_node: int = 1) -> None:
+    def __init__(
+        self, fit: Fit, task: Task | None = None, per_node: int = 1, *, one_engine: bool = False
+    ) -> None:
+        """With `one_engine`, bytes that cross others take twice as long, unless exchanges were measured."""
         del task, per_node
         self.fit = fit
         self._networks: dict[tuple[tuple[int, ...], bytes, bool], RegimeNetwork] = {}
         self._sizes: dict[tuple[str, str, Task], set[int]] = {}
         self._spaces: dict[tuple[int, ...], Space] = {}
         self.regimes = tuple(Regime(fit, segment) for segment in range(len(fit.segments)))
-        self._times = MeasuredTimes(fit)
+        self._times = MeasuredTimes(fit, one_engine=one_engine)
         limited = [regime for regime in self.regimes if not latency_is_unlimited(regime)]
         if not limited:
             raise refusal(fit, 0, "L" if "L" in self.regimes[0].free else "L_half")
         self._limited = tuple(regime.segment for regime in limited)
 
+    @cached_property
+    def one_engine(self) -> LogGPSpeaker:
+        """The same where bytes that cross others take twice as long."""
+        return LogGPSpeaker(self.fit, one_engine=True)
+
     @property
     def tells_exchanges(self) -> bool:
-        """Whether messages that cross others take what exchanges took."""
+        """Whether messages that cross others take another time than alone."""
         return self._times.tells_exchanges
 
     @property

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -13,19 +14,19 @@ from chiplog.collectives.registry import algorithms, load
 from chiplog.counts import within
 from chiplog.errors import UsageError
 from chiplog.fitting.predictions.known import Array
-from chiplog.fitting.predictions.regime import curve_of, is_of_logp_family
 from chiplog.fitting.predictions.span import AnswerSpan
-from chiplog.fitting.regimes.partition import EXCHANGE
 from chiplog.fitting.result import Fit
 from chiplog.fitting.verdict import rejection, require_usable
 from chiplog.models.protocol import Model
-from chiplog.models.registry import load_model, models_by_precedence
+from chiplog.models.registry import models_by_precedence
 from chiplog.plugins import load_reference
 from chiplog.prediction import to_many
 from chiplog.prediction.anchored import corrected_time, without_exchanges
 from chiplog.prediction.anchors import OPTION, Anchor, anchors_by_algorithm
 from chiplog.prediction.answer import answer, sizes_of
 from chiplog.prediction.convention import TimeConvention
+from chiplog.prediction.crossing import with_one_engine
+from chiplog.prediction.error_table import ErrorTable
 from chiplog.prediction.model_error import model_error, with_model_error
 from chiplog.prediction.n_way import N_WAY, SAME, BarrierTimes
 from chiplog.prediction.network import Asked, Speaker
@@ -45,6 +46,7 @@ def predict(
     anyway: bool = False,
     convention: TimeConvention = TimeConvention.COMMON_START,
     anchors: Sequence[Anchor] = (),
+    errors: ErrorTable | None = None,
 ) -> tuple[Prediction, ...]:
     """All algorithms of `operation`, or the one named, fastest first; the lower bound is the last row.
 
@@ -56,10 +58,11 @@ def predict(
     Of `one-to-many` the peers are all other ranks, or so many of them; `paper_literal` takes LoP's formulas as printed.
 
     Times are those of `convention`; only of a common start there is a lower bound. With `anchors`, which correct the
-    algorithms that they measured, there are only rows of these; UsageError where there is none.
+    algorithms that they measured, there are only rows of these; UsageError where there is none. Intervals of algorithms
+    also hold what `errors` says of their family.
     """
     if operation == to_many.OPERATION:
-        _refuse_to_many(convention, anchors)
+        _refuse_to_many(convention, anchors, errors)
         return to_many.predict_to_many(
             fits,
             task,
@@ -80,7 +83,9 @@ def predict(
     asked = _asked(speaker, [a for a in wanted if algorithm or a.accepts(task)], task, peers)
     if not asked:
         raise UsageError(f"--ranks: no algorithm of {operation} accepts {task.ranks}.")
-    rows = [_row(speaker, asked[name], convention, measured.get(name, ())) for name in asked]
+    rows = [
+        _row(speaker, asked[name], convention, measured.get(name, ()), errors) for name in asked
+    ]
     rows.sort(key=lambda row: row.seconds)
     if convention is not TimeConvention.COMMON_START:
         return tuple(_judged_alone(rows))
@@ -88,8 +93,14 @@ def predict(
     return (*judged, _not_above(_bound(speaker, operation, wanted[0], task), rows))
 
 
-def _refuse_to_many(convention: TimeConvention, anchors: Sequence[Anchor]) -> None:
+def _refuse_to_many(
+    convention: TimeConvention, anchors: Sequence[Anchor], errors: ErrorTable | None
+) -> None:
     """UsageError for what one process that sends to others does not have."""
+    if errors is not None:
+        raise UsageError(
+            f"--errors: no table has errors of {to_many.OPERATION}; leave the option out."
+        )
     if anchors or convention is not TimeConvention.COMMON_START:
         option = OPTION if anchors else f"--as {convention}"
         raise UsageError(
@@ -106,23 +117,6 @@ def _asked(
         for algorithm in accepted
         if speaker.speaks_about(algorithm)
     }
-
-
-def takes_messages_alone(fits: Sequence[Fit], rows: Sequence[Prediction]) -> bool:
-    """Whether messages of some bytes cross others in one of the rows, and no exchange was measured for the fit.
-
-    Anchors say what crossing takes.
-    """
-    fit = next(fit for fit in fits if fit.model == rows[0].model)
-    if (
-        rows[0].bytes <= 1
-        or rows[0].correction is not None
-        or curve_of(fit, EXCHANGE)
-        or not is_of_logp_family(load_model(fit.model))
-    ):
-        return False
-    known = algorithms(rows[0].operation)
-    return any(known[row.algorithm].everybody_sends for row in rows if row.algorithm in known)
 
 
 def models_of(operation: str) -> tuple[str, ...]:
@@ -218,24 +212,49 @@ def _with_peers(speaker: Speaker, algorithm: Algorithm, task: Task, peers: int |
 
 
 def _row(
-    speaker: Speaker, asked: Asked, convention: TimeConvention, anchors: Sequence[Anchor]
+    speaker: Speaker,
+    asked: Asked,
+    convention: TimeConvention,
+    anchors: Sequence[Anchor],
+    errors: ErrorTable | None,
 ) -> Prediction:
     """The row of an algorithm, corrected by anchors where there are some."""
     algorithm, task = asked
     correction = None
+    share = None if errors is None else errors.share(algorithm, anchored=bool(anchors))
     if anchors:
-        corrected = corrected_time(speaker, asked, anchors, convention)
+        corrected = corrected_time(speaker, asked, anchors, convention, share)
         span, method, correction = corrected.span, corrected.method, corrected.correction
     else:
-        space = speaker.space([asked])
-        times = answer(speaker, space, *asked, convention)
-        error = model_error(speaker.fit, sizes_of(speaker, *asked))
-        span, method = with_model_error(space.span(times.evaluate), error), times.method
+        span, method = _span(speaker, asked, convention)
+        of_table = 0.0 if share is None else share.width
+        error = math.hypot(model_error(speaker.fit, sizes_of(speaker, *asked)), of_table)
+        span = with_model_error(span, error)
     reason = speaker.beyond(algorithm, task)
     row = _prediction(speaker, algorithm.operation, algorithm.name, task, span, reason)
     peers = task.peers if algorithm.takes_peers else None
-    row = replace(row, method=method, peers=peers, convention=convention, correction=correction)
+    row = replace(
+        row,
+        method=method,
+        peers=peers,
+        convention=convention,
+        correction=correction,
+        errors=share,
+    )
     return row if convention is TimeConvention.COMMON_START else _with_longest(row, speaker, asked)
+
+
+def _span(speaker: Speaker, asked: Asked, convention: TimeConvention) -> tuple[AnswerSpan, str]:
+    """The time and its range, with one engine for both directions where nothing tells that there are two."""
+    space = speaker.space([asked])
+    times = answer(speaker, space, *asked, convention)
+    span = space.span(times.evaluate)
+    slower = with_one_engine(speaker, asked)
+    if slower is not None:
+        slower_space = slower.space([asked])
+        evaluate = answer(slower, slower_space, *asked, convention).evaluate
+        span = replace(span, high=max(span.high, slower_space.span(evaluate).high))
+    return span, times.method
 
 
 def _with_longest(row: Prediction, speaker: Speaker, asked: Asked) -> Prediction:
@@ -319,12 +338,20 @@ def _is_slower(
         return True
     if row.seconds <= best.seconds * (1 + SAME):
         return False
-    space = speaker.space([wanted[row.algorithm], wanted[best.algorithm]])
-    row_times, best_times = (
-        answer(speaker, space, *wanted[prediction.algorithm]) for prediction in (row, best)
+    both = wanted[row.algorithm], wanted[best.algorithm]
+    slower = with_one_engine(speaker, *both)
+    least = min(
+        _least_difference(network, *both) for network in (speaker, slower) if network is not None
     )
+    return least > SAME * best.seconds
+
+
+def _least_difference(speaker: Speaker, row: Asked, best: Asked) -> float:
+    """By how much longer one takes than the other at least, in seconds."""
+    space = speaker.space([row, best])
+    row_times, best_times = (answer(speaker, space, *asked) for asked in (row, best))
 
     def longer(fractions: Array, whole: bool) -> Seconds:
         return row_times.evaluate(fractions, whole) - best_times.evaluate(fractions, whole)
 
-    return space.span(longer, refuse=False).low > SAME * best.seconds
+    return space.span(longer, refuse=False).low

@@ -9,6 +9,7 @@ from typing import Any
 from chiplog.json_values import plain
 from chiplog.prediction.convention import TimeConvention
 from chiplog.prediction.correction import Correction
+from chiplog.prediction.error_table import ErrorShare
 
 SCHEMA = "chiplog.prediction/1"
 LOWER_BOUND = "lower-bound"
@@ -43,6 +44,8 @@ class Prediction:
     """Where the time is a mean over ranks: the longest of them."""
     correction: Correction | None = None
     """What anchors made of the model's time."""
+    errors: ErrorShare | None = None
+    """What a table of errors added to the interval."""
 
 
 def with_verdicts(rows: Sequence[Prediction], slower: Sequence[bool]) -> list[Prediction]:

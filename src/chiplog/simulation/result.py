@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from chiplog.simulation.repeated import RepeatedRuns
 from chiplog.simulation.simulate import Simulation
 
 
@@ -25,11 +26,12 @@ def simulation_to_json(
     found: Range | None = None,
     beyond: str | None = None,
     rejected: str | None = None,
+    repeated: RepeatedRuns | None = None,
 ) -> dict[str, Any]:
     """Times in nanoseconds: integers where all are whole, otherwise with the picoseconds behind the point.
 
     With a model, `found` is the makespan over what its data leave, `beyond` says what was not measured, and
-    `rejected` why the fit's own check rejects it.
+    `rejected` why the fit's own check rejects it. What was `repeated` with noise stands beside the run without it.
     """
     finish = nanoseconds(simulation.finish_ps)
     interval = {}
@@ -49,6 +51,7 @@ def simulation_to_json(
         **interval,
         "events": simulation.events,
         "wall_seconds": simulation.wall_seconds,
+        **({} if repeated is None else {"repeat": repeated.to_json()}),
     }
 
 

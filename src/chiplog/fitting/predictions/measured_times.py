@@ -6,7 +6,8 @@ the model decides, carried on from the nearest one: its line times what that siz
 
 Where a rank sends one message and receives another at once, a message takes what an exchange of that size took; beyond
 the measured exchanges, as many times a message alone as in the nearest one. By as much longer its bytes keep the NIC,
-at most twice as long: one engine for both directions.
+at most twice as long: one engine for both directions. Where no exchange was measured, either case may be: messages that
+cross others take what they take alone, or, if that is asked for, their bytes twice as long.
 
 What was not measured keeps its place in the set of parameter vectors, but must not contradict what was: whichever of
 the CPUs and the NIC bounds a train in a vector takes the measured step. Where no trains were measured, all parts of a
@@ -72,9 +73,11 @@ def _table(fit: Fit, quantity: str) -> _QuantityTable:
 class MeasuredTimes:
     """What was measured of the messages of a fit of the LogP family; empty where the fit holds no curves."""
 
-    def __init__(self, fit: Fit) -> None:
+    def __init__(self, fit: Fit, *, one_engine: bool = False) -> None:
+        """With `one_engine`, bytes of messages that cross take twice as long, unless exchanges were measured."""
         self._half, self._step = _table(fit, HALF), _table(fit, GAP)
         self._exchange = _table(fit, EXCHANGE)
+        self._one_engine = one_engine and not self._exchange.sizes.size
         self._protocols = [
             segment.first_bytes for segment in fit.segments if segment.border == PROTOCOL
         ]
@@ -85,8 +88,10 @@ class MeasuredTimes:
 
     @property
     def tells_exchanges(self) -> bool:
-        """Whether exchanges were measured; else messages that cross others take what they take alone."""
-        return bool(self._exchange.sizes.size)
+        """Whether messages that cross others take another time than alone: exchanges were measured, or one engine is
+        asked for.
+        """
+        return self._one_engine or bool(self._exchange.sizes.size)
 
     def at(
         self,
@@ -115,12 +120,15 @@ class MeasuredTimes:
 
         A rank that sends one message a step has sent and received within E(s), whatever trains take.
         """
-        way = alone["L_half"]
-        exchange = self._exchange_at(message_bytes, way, rows)
         further = float(max(message_bytes, 1) - 1)
+        way = alone["L_half"] + further * alone["G_half"]
         wire = further * alone["G"]
+        exchange = way + wire
+        if not self._one_engine:
+            exchange = self._exchange_at(message_bytes, way, rows)
         wire = wire + np.clip(exchange - way, 0.0, wire)
         both = {**alone, "L_half": exchange, "G": wire / max(further, 1.0)}
+        both["G_half"] = np.zeros_like(exchange)
         if is_one:
             nic = np.minimum(alone["g"] + wire, exchange)
             wire = np.minimum(wire, nic)

@@ -1,0 +1,59 @@
+"""`chiplog calibrate`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from chiplog.cli.options import AnywayOption, JsonOption, TargetOption
+from chiplog.cli.output import aligned, note, say, write_json
+from chiplog.cli.parameters import Argument, Option
+
+if TYPE_CHECKING:
+    from chiplog.jobs.calibration import Calibration
+
+
+def calibrate(
+    folder: Annotated[
+        Path,
+        Argument(
+            metavar="FOLDER",
+            help="A folder with a machine's model file and collectives that were measured there.",
+        ),
+    ],
+    *,
+    algorithm: Annotated[
+        str | None, Option(metavar="NAME", help="Of files that do not name theirs.")
+    ] = None,
+    out: Annotated[
+        Path | None,
+        Option("-o", "--output", metavar="FILE", help="Where the table goes; FOLDER/errors.json."),
+    ] = None,
+    target: TargetOption = None,
+    anyway: AnywayOption = False,
+    json_file: JsonOption = None,
+) -> None:
+    """Compare predictions with measured collectives, so that intervals hold the errors.
+
+    `chiplog predict --errors FILE` takes the table that this writes.
+    """
+    from chiplog.jobs.calibration import FILE_NAME
+    from chiplog.jobs.calibration import calibrate as errors_of
+
+    calibration = errors_of(folder, algorithm=algorithm, target=target, anyway=anyway)
+    path = out or folder / FILE_NAME
+    calibration.write(path)
+    for sentence in dict.fromkeys(calibration.passed_over):
+        note(f"passed over: {sentence}")
+    if json_file:
+        write_json(json_file, calibration.to_json())
+    if json_file != "-":
+        _print(calibration, path)
+    note(f"the table is {path}: chiplog predict --errors {path} takes it.")
+
+
+def _print(calibration: Calibration, path: Path) -> None:
+    from chiplog.cli.error_text import error_rows
+
+    say(f"errors of predictions by {calibration.model_file}, and factors that hold 95 % of them")
+    say(aligned(error_rows(calibration.table(path))))
