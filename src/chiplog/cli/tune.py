@@ -37,11 +37,12 @@ class AskedTuning:
     out: Annotated[
         Path, typer.Option("-o", "--output", metavar="FILE", help="The tuning file to write.")
     ]
-    model_file: Annotated[
-        Path | None,
+    given_files: Annotated[
+        list[Path] | None,
         typer.Argument(
             metavar="MODEL.json",
-            help="A model file, from `chiplog fit -o`; with --measure it says what is tried.",
+            help="A model file, from `chiplog fit -o`; with --measure it says what is tried. "
+            "With --from: more FILES.",
         ),
     ] = None
     operation: str = option("barrier", metavar="NAME", help="See: chiplog list operations.")
@@ -59,6 +60,16 @@ class AskedTuning:
     )
     model: ModelNameOption = None
     target: TargetOption = None
+
+    @property
+    def model_file(self) -> Path | None:
+        """The model file; UsageError where there are several files."""
+        from chiplog.errors import UsageError
+
+        files = self.given_files or []
+        if len(files) > 1:
+            raise UsageError(f"{files[1]}: one model file is enough; several files go with --from.")
+        return files[0] if files else None
 
 
 @dataclass(frozen=True)
@@ -79,7 +90,7 @@ class RacingOptions:
     commutative: bool = option(
         False,
         "--commutative",
-        help="With --measure: your programs reduce with commutative operations only.",
+        help="With --measure or --from: your programs reduce with commutative operations only.",
     )
     datatypes: str = option(
         "double,int,byte",
@@ -91,8 +102,12 @@ class RacingOptions:
         metavar="FILE",
         help="With --measure: all raw samples; by default FILE of -o and .samples.jsonl.",
     )
-    from_samples: Path | None = option(
-        None, "--from", metavar="FILE", help="With --measure: choose from these samples again."
+    from_files: list[Path] | None = option(
+        None,
+        "--from",
+        metavar="FILES ...",
+        help="Choose from measurements that are there: PICO's results, detail.out, run files, samples of "
+        "--measure. With --measure: from these samples again.",
     )
 
 
@@ -110,7 +125,9 @@ def tune(
 
     It holds what the model says, or what measuring proves to be faster; elsewhere the default stays.
     """
-    if race.measured:
+    if race.from_files and not race.measured:
+        _from(asked, race, json_file, details=details)
+    elif race.measured:
         _measure(asked, race, json_file, details=details)
     else:
         _model(asked, json_file, anyway=anyway, details=details)
@@ -148,16 +165,35 @@ def _model(asked: AskedTuning, json_file: str | None, *, anyway: bool, details: 
         note(f"prove it: chiplog check-tuning {asked.out} --for {asked.program}")
 
 
+def _from(asked: AskedTuning, race: RacingOptions, json_file: str | None, *, details: bool) -> None:
+    from chiplog.cli.tune_from import from_jobs
+    from chiplog.tune.from_jobs.tuning import AskedFromJobs
+
+    question = AskedFromJobs(
+        program=asked.program,
+        operation=asked.operation,
+        out=asked.out,
+        files=(*(race.from_files or ()), *(asked.given_files or ())),
+        version=asked.version,
+        mpi=asked.mpi,
+        commutative=race.commutative,
+    )
+    from_jobs(question, json_file, details=details)
+
+
 def _measure(
     asked: AskedTuning, race: RacingOptions, json_file: str | None, *, details: bool
 ) -> None:
     from chiplog.cli.measured_table import print_measured, wanted_budget
+    from chiplog.errors import UsageError
     from chiplog.tune.measured.summary import measured_to_json
     from chiplog.tune.measured.tuning import choose_again, measure
 
     out, question = asked.out, _asked_race(asked, race)
-    if race.from_samples is not None:
-        tuned = choose_again(question, race.from_samples)
+    if race.from_files:
+        if len(race.from_files) > 1:
+            raise UsageError("--from: with --measure it accepts one file; leave --measure out.")
+        tuned = choose_again(question, race.from_files[0])
     else:
         samples = race.samples or out.with_name(out.name + ".samples.jsonl")
         tuned = measure(question, samples, note)

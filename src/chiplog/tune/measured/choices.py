@@ -106,8 +106,14 @@ def _default_seconds(raced: Raced, cell: Cell) -> float:
     return float(np.median(medians)) if medians else math.nan
 
 
-def tuning_of(operation: str, found: Sequence[SizeVerdict]) -> Tuning:
-    """Choices that hold for the numbers of ranks that were measured and for confirmed ranges of sizes only."""
+def tuning_of(
+    operation: str, found: Sequence[SizeVerdict], *, between_measured: bool = False
+) -> Tuning:
+    """Choices that hold for the numbers of ranks that were measured and for confirmed ranges of sizes only.
+
+    A range reaches between two sizes that are close or have a held-out one between them that passed; with
+    `between_measured`, where nobody holds sizes out, between any two neighbours of the same choice.
+    """
     choices: list[Choice] = []
     for ranks in sorted({size_verdict.cell.ranks for size_verdict in found}):
         of_ranks = [size_verdict for size_verdict in found if size_verdict.cell.ranks == ranks]
@@ -115,7 +121,7 @@ def tuning_of(operation: str, found: Sequence[SizeVerdict]) -> Tuning:
             if verdict.is_held_out:
                 continue
             choices.append(_choice(verdict))
-            last = not _goes_on(of_ranks, place)
+            last = not _goes_on(of_ranks, place, between_measured)
             if verdict.is_changed and last and operation != "barrier":
                 choices.append(_default_from(ranks, verdict.cell.message_bytes + 1))
         choices.append(_default_from(ranks + 1, 1))
@@ -126,7 +132,7 @@ def tuning_of(operation: str, found: Sequence[SizeVerdict]) -> Tuning:
     return Tuning(operation, MEASURED, tuple(ordered))
 
 
-def _goes_on(of_ranks: Sequence[SizeVerdict], place: int) -> bool:
+def _goes_on(of_ranks: Sequence[SizeVerdict], place: int, between_measured: bool) -> bool:
     """Whether the range of the choice at `place` reaches to the next size of the same choice.
 
     That is close, or a held-out one between them passed.
@@ -141,7 +147,9 @@ def _goes_on(of_ranks: Sequence[SizeVerdict], place: int) -> bool:
         after is not None
         and after.is_changed
         and after.candidate == here.candidate
-        and (of_ranks[place + 1].is_held_out or _is_close(here.cell, after.cell))
+        and (
+            between_measured or of_ranks[place + 1].is_held_out or _is_close(here.cell, after.cell)
+        )
     )
 
 
