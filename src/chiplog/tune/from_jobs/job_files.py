@@ -22,6 +22,8 @@ from chiplog.tune.measured.raw_file import SAMPLES, read_launches
 PICO, TUNING = KINDS = ("pico", "ompi-collectives-tuning")
 DETAIL = "detail.out"
 """What ompi-collectives-tuning calls its table."""
+PICOSECOND_DIGITS = 12
+"""Definition: run files keep no finer times, so the same time from another kind of file is the same to that digit."""
 OF_ALL_RANKS = ("reduce_scatter", "reduce_scatter_block")
 """Their imported size is that of all blocks together; rules are for a rank's block."""
 ACCEPTED = "PICO's results, detail.out of ompi-collectives-tuning, run files, and the samples of tune --measure"
@@ -45,6 +47,14 @@ class _Gathered:
     seconds: dict[JobCell, list[Floats]] = field(default_factory=dict)
     costs: dict[JobCell, list[float | None]] = field(default_factory=dict)
 
+    def add(self, times: _Times) -> None:
+        """The times of a cell, once: a job may stand in several files."""
+        known = self.seconds.setdefault(times.cell, [])
+        rounded = np.round(times.seconds, PICOSECOND_DIGITS)
+        if not any(np.array_equal(rounded, seconds) for seconds in known):
+            known.append(rounded)
+            self.costs.setdefault(times.cell, []).append(times.cost_seconds)
+
     def job(self, name: str) -> Job:
         """All of it, as one launch."""
         return Job(
@@ -66,19 +76,17 @@ def read_jobs(paths: Iterable[Path], operation: str | None = None) -> list[Job]:
     gathered: dict[str, _Gathered] = {}
     for path in dict.fromkeys(path.resolve() for path in paths):
         for times in _read(path, operation):
-            of_job = gathered.setdefault(times.job, _Gathered(times.mpi))
-            of_job.seconds.setdefault(times.cell, []).append(times.seconds)
-            of_job.costs.setdefault(times.cell, []).append(times.cost_seconds)
+            gathered.setdefault(times.job, _Gathered(times.mpi)).add(times)
     return _without_copies([of_job.job(name) for name, of_job in sorted(gathered.items())])
 
 
 def _without_copies(jobs: Sequence[Job]) -> list[Job]:
     """Jobs in which no time differs from those of an earlier one are copies of it, not launches."""
-    kept: list[Job] = []
+    kept: dict[tuple[tuple[JobCell, float], ...], Job] = {}
     for job in jobs:
-        if not any(job.times == other.times for other in kept):
-            kept.append(job)
-    return kept
+        times = tuple(sorted((cell, time.seconds) for cell, time in job.times.items()))
+        kept.setdefault(times, job)
+    return list(kept.values())
 
 
 def _sum(costs: Sequence[float | None]) -> float | None:
