@@ -272,3 +272,60 @@ def test_a_cell_borrows_little_from_others_that_scatter_in_their_own_ways() -> N
     assert scatter is not None
     assert scatter.degrees < 2
     assert scatter_of([np.zeros(2), np.zeros(3)]) is None
+
+
+def test_the_plan_begins_with_what_gains_most_for_its_cost_and_keeps_its_budget(
+    tmp_path: Path,
+) -> None:
+    files = pico_jobs(tmp_path / "machine", [TRUTH])
+    tuning = tuned(files, tmp_path, plan_seconds=1.0)
+    assert tuning.plan is not None
+    first = tuning.plan.cells[0]
+    assert (first.cell.algorithm, first.cell.message_bytes) == ("recursive_doubling_ompi", 4096)
+    assert first.jobs == 1
+    assert first.expected_gain == pytest.approx(math.log(2), rel=0.01)
+    assert first.seconds == pytest.approx(10 * (2e-5 + 1e-5), rel=0.01)
+    assert tuning.plan.expected_regret == pytest.approx(math.log(2) / 2, rel=0.01)
+    assert tuning.plan.regret_left == 0
+    short = tuned(files, tmp_path, plan_seconds=4e-4).plan
+    assert short is not None
+    assert [planned.cell.message_bytes for planned in short.cells] == [4096]
+    assert short.seconds <= 4e-4
+
+
+def test_sizes_that_were_not_measured_at_a_place_are_planned_from_those_around(
+    tmp_path: Path,
+) -> None:
+    sparse = {key: seconds for key, seconds in TRUTH.items() if key[0] != 4096}
+    files = [
+        pico_job(tmp_path / "machine", "2025_01_01___00_00_00", sparse),
+        pico_job(tmp_path / "machine", "2025_01_02___00_00_00", TRUTH, nodes=16),
+    ]
+    plan = tuned(files, tmp_path, plan_seconds=1.0).plan
+    assert plan is not None
+    here = [p for p in plan.cells if p.cell.place.ranks == 8 and p.cell.message_bytes == 4096]
+    assert {planned.jobs for planned in here} == {2}
+    assert all(planned.expected_gain > 0 for planned in here)
+
+
+def test_a_plan_needs_files_that_say_how_long_they_measured(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="--plan"):
+        tuned(tables(tmp_path, 1), tmp_path, version="4.1.4", plan_seconds=1.0)
+    finished = chiplog(
+        *("tune", "--plan", "5", "--for", "openmpi", "--operation", "bcast", "-o", tmp_path / "r"),
+    )
+    assert finished.code == UsageError.exit_code
+    assert "--from" in finished.stderr
+
+
+def test_a_plan_is_shown_and_in_the_json(tmp_path: Path) -> None:
+    files = pico_jobs(tmp_path / "machine", [TRUTH])
+    finished = chiplog(
+        *("tune", "--from", *files, "--plan", "10", "--for", "openmpi"),
+        *("--operation", "allreduce", "-o", tmp_path / "r.conf", "--json", tmp_path / "r.json"),
+    )
+    assert finished.code == 0, finished.stderr
+    assert "plan: measure this next" in finished.stdout
+    plan = json.loads((tmp_path / "r.json").read_text())["plan"]
+    assert plan["cells"][0]["candidate"] == "recursive_doubling_ompi"
+    assert plan["seconds"] <= 10

@@ -22,6 +22,7 @@ from chiplog.cli.options import (
     option,
 )
 from chiplog.cli.output import note, write_json
+from chiplog.errors import UsageError
 from chiplog.output_file import is_standard_output, write_files
 
 if TYPE_CHECKING:
@@ -64,8 +65,6 @@ class AskedTuning:
     @property
     def model_file(self) -> Path | None:
         """The model file; UsageError where there are several files."""
-        from chiplog.errors import UsageError
-
         files = self.given_files or []
         if len(files) > 1:
             raise UsageError(f"{files[1]}: one model file is enough; several files go with --from.")
@@ -109,6 +108,9 @@ class RacingOptions:
         help="Choose from measurements that are there: PICO's results, detail.out, run files, samples of "
         "--measure. With --measure: from these samples again.",
     )
+    plan: float | None = option(
+        metavar=SECONDS, help="With --from: what to measure next within that time."
+    )
 
 
 def tune(
@@ -125,6 +127,8 @@ def tune(
 
     It holds what the model says, or what measuring proves to be faster; elsewhere the default stays.
     """
+    if race.plan is not None and (race.measured or not race.from_files):
+        raise UsageError("--plan: it goes with --from FILES, without --measure.")
     if race.from_files and not race.measured:
         _from(asked, race, json_file, details=details)
     elif race.measured:
@@ -135,7 +139,6 @@ def tune(
 
 def _model(asked: AskedTuning, json_file: str | None, *, anyway: bool, details: bool) -> None:
     from chiplog.cli.tuning_table import print_tuning
-    from chiplog.errors import UsageError
     from chiplog.tune.choice import tuning_to_json
     from chiplog.tune.model_tuning import DEFAULT_SIZES
     from chiplog.tune.model_tuning import tune as tune_function
@@ -177,6 +180,7 @@ def _from(asked: AskedTuning, race: RacingOptions, json_file: str | None, *, det
         version=asked.version,
         mpi=asked.mpi,
         commutative=race.commutative,
+        plan_seconds=race.plan,
     )
     from_jobs(question, json_file, details=details)
 
@@ -185,7 +189,6 @@ def _measure(
     asked: AskedTuning, race: RacingOptions, json_file: str | None, *, details: bool
 ) -> None:
     from chiplog.cli.measured_table import print_measured, wanted_budget
-    from chiplog.errors import UsageError
     from chiplog.tune.measured.summary import measured_to_json
     from chiplog.tune.measured.tuning import choose_again, measure
 

@@ -2,7 +2,9 @@
 
 As in a race all choices hold together with 95 % confidence. Statements are made of those candidates only that seem to
 be faster; on that condition a p-value is twice as large (Zhao, Small and Su, Multiple testing when many p-values are
-uniformly conservative, J. Am. Stat. Assoc. 114 (2019)), so the risk is divided by two and by their number.
+uniformly conservative, J. Am. Stat. Assoc. 114 (2019)), so the risk is divided by two and by their number. After each
+that is sure, it is divided by the number of those that are left (Holm, A simple sequentially rejective multiple test
+procedure, Scand. J. Stat. 6 (1979)).
 """
 
 from __future__ import annotations
@@ -53,15 +55,20 @@ class JobChoices:
 
 
 def choose_from(
-    jobs: Sequence[Job], operation: str, natives: Mapping[str, Native], risk: float = RISK
+    jobs: Sequence[Job],
+    operation: str,
+    natives: Mapping[str, Native],
+    *,
+    scatter: JobScatter | None = None,
+    risk: float = RISK,
 ) -> JobChoices:
     """The choices of one operation among the algorithms that a tuning file can name.
 
-    All cells of all jobs say how much jobs differ.
+    How much jobs differ is what all cells of all jobs say, unless `scatter` says it.
     """
     cells = all_cells(jobs)
     logs = log_ratios(jobs, cells)
-    scatter = scatter_of(logs.values())
+    scatter = scatter or scatter_of(logs.values())
     mine = {c: logs[c] for c in cells if c.place.operation == operation and c.algorithm in natives}
     ratios = _ratios(mine, scatter or NO_SCATTER, risk)
     of_operation = tuple(
@@ -92,9 +99,19 @@ def _at(size: tuple[int, int], cells: Collection[JobCell]) -> list[JobCell]:
 def _ratios(
     logs: Mapping[JobCell, Floats], scatter: JobScatter, risk: float
 ) -> dict[JobCell, CandidateRatio]:
-    faster = [cell for cell, of_cell in logs.items() if of_cell.size > 1 and np.mean(of_cell) < 0]
-    each = risk / (2 * max(1, len(faster)))
-    return {cell: scatter.ratio(of_cell, each) for cell, of_cell in logs.items()}
+    """Each ratio with the interval of the level at which it is tested; who is not tested gets that of the hardest."""
+    chances = {
+        cell: scatter.chance_of_slower(of_cell)
+        for cell, of_cell in logs.items()
+        if of_cell.size >= FEWEST_JOBS and np.mean(of_cell) < 0
+    }
+    hardest = risk / (2 * max(1, len(chances)))
+    ratios = {cell: scatter.ratio(of_cell, hardest) for cell, of_cell in logs.items()}
+    for place, cell in enumerate(sorted(chances, key=lambda cell: (chances[cell], cell))):
+        ratios[cell] = scatter.ratio(logs[cell], risk / (2 * (len(chances) - place)))
+        if ratios[cell].high >= 1:
+            break
+    return ratios
 
 
 def _verdict(

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.optimize import brentq
-from scipy.special import digamma, polygamma, stdtrit
+from scipy.special import digamma, polygamma, stdtr, stdtrit
 
 from chiplog.tune.from_jobs.job import Floats
 from chiplog.tune.measured.statistics import CandidateRatio
@@ -49,6 +49,11 @@ class JobScatter:
         else:
             variance = (self.degrees * self.variance + squares) / (self.degrees + between)
         return math.sqrt(variance / logs.size), degrees
+
+    def chance_of_slower(self, logs: Floats) -> float:
+        """The p-value of being slower than the default: how likely a mean as low is where there is no difference."""
+        error, degrees = self.error_and_degrees(logs)
+        return float(stdtr(degrees, np.mean(logs) / error)) if degrees else 0.5
 
     def ratio(self, logs: Floats, risk: float) -> CandidateRatio:
         """The typical ratio of a job; `risk` is that of each end of its interval. Nothing bounds that of one job."""

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from chiplog.counts import counted
 from chiplog.errors import UsageError
-from chiplog.json_values import plain
+from chiplog.json_values import members, plain
 from chiplog.tune.choice import Native
 from chiplog.tune.from_jobs.choose import JobChoices, choose_from
 from chiplog.tune.from_jobs.job import Job, all_cells
 from chiplog.tune.from_jobs.job_files import read_jobs
 from chiplog.tune.from_jobs.native_names import native_name
+from chiplog.tune.from_jobs.plan import JobPlan, plan_next
 from chiplog.tune.measured.choices import tuning_of
 from chiplog.tune.measured.mistakes import mistakes
 from chiplog.tune.measured.summary import SCHEMA, mean_gain, mistake_to_json, verdict_to_json
@@ -42,6 +43,8 @@ class AskedFromJobs:
     version: str | None = None
     mpi: str | None = None
     commutative: bool = False
+    plan_seconds: float | None = None
+    """For which time to plan the next measurements; None for no plan."""
 
 
 @dataclass(frozen=True)
@@ -53,6 +56,8 @@ class JobTuning:
     left_out: Mapping[str, str]
     """Algorithms that no rule is written for, with the reason."""
     files: TuningFiles
+    plan: JobPlan | None = None
+    """Where one was asked for."""
 
     @property
     def changed(self) -> int:
@@ -73,6 +78,9 @@ def tune_from(asked: AskedFromJobs) -> JobTuning:
     """
     if asked.program not in PROGRAMS:
         raise UsageError(f"--for {asked.program}: --from accepts {', '.join(PROGRAMS)}.")
+    plan_seconds = asked.plan_seconds
+    if plan_seconds is not None and not (math.isfinite(plan_seconds) and plan_seconds > 0):
+        raise UsageError(f"--plan {plan_seconds:g}: it accepts more than 0 seconds.")
     jobs = read_jobs(asked.files, asked.operation)
     of_operation = [job for job in jobs if _has(job, asked.operation)]
     if not of_operation:
@@ -86,7 +94,8 @@ def tune_from(asked: AskedFromJobs) -> JobTuning:
     natives, left_out = _natives(asked, of_operation)
     choices = choose_from(jobs, asked.operation, natives)
     tuning = tuning_of(asked.operation, choices.verdicts, between_measured=True)
-    return JobTuning(mpi or "an MPI", choices, left_out, chosen.files(tuning, version))
+    plan = None if plan_seconds is None else plan_next(choices, natives, plan_seconds)
+    return JobTuning(mpi or "an MPI", choices, left_out, chosen.files(tuning, version), plan)
 
 
 def _has(job: Job, operation: str) -> bool:
@@ -166,9 +175,21 @@ def jobs_to_json(tuned: JobTuning) -> dict[str, Any]:
             for missing in choices.missing
         ],
         "job_scatter": plain(None if choices.scatter is None else choices.scatter.variance**0.5),
+        "plan": None if tuned.plan is None else _plan(tuned.plan),
     }
 
 
-def jobs_text(tuned: JobTuning) -> str:
-    """How many jobs there are."""
-    return counted(len(tuned.choices.jobs), "job")
+def _plan(plan: JobPlan) -> dict[str, Any]:
+    return {
+        **members(plan, "seconds", "expected_regret", "regret_left"),
+        "cells": [
+            {
+                "ranks": planned.cell.place.ranks,
+                "part": planned.cell.place.part or None,
+                "bytes": planned.cell.message_bytes,
+                "candidate": planned.cell.algorithm,
+                **members(planned, "jobs", "seconds", "expected_gain"),
+            }
+            for planned in plan.cells
+        ],
+    }
