@@ -3,17 +3,17 @@
     python benchmarks/replay.py [FILE.npz] [--seeds 5] [--shares 0.1,0.2,0.3]
 
 The file is pico/leonardo_fugaku.npz of $CHIPLOG_DATA by default: medians of collective operations, from jobs of PICO.
-Each race (system, operation, nodes, ranks a node) has one or two jobs there, so more jobs are drawn: each time of a real
-job, multiplied by an effect of its own. Two jobs' times differ by 4 % in the median and by 10 % rms, as the file's
-README says of real ones; Student's t with the degrees of freedom that make it so. The choice is made from two drawn jobs,
-and judged by the times that all drawn jobs scatter around. Regret is the chosen algorithm's time over the best one's, the
-mean over all sizes; slower are sizes at which the rule takes over 1.03 times as long as the default.
+Each race (system, operation, nodes, ranks a node) has one or two jobs there, so more jobs are drawn: each time of a
+real job, multiplied by an effect of its own. Two jobs' times differ by 4 % in the median and by 10 % rms, as the
+file's README says of real ones; Student's t with the degrees of freedom that make it so. The choice is made from two
+drawn jobs, and judged by the times that all drawn jobs scatter around. Regret is the chosen algorithm's time over the
+best one's, the mean over all sizes; slower are sizes at which the rule takes over 1.03 times as long as the default.
 
 Where there are three or more real jobs of a race, the choice is made from each two, and judged on each of the others.
 
-By plan: everything is all algorithms at all sizes in LOOKS[0] jobs, the fewest that a race confirms with. The first job
-of a race has all algorithms at two sizes, a third of the sizes from either end; then what the plan says of all races of an
-operation is measured job by job, and planned anew after each, until the share of everything is used up.
+By plan: everything is all algorithms at all sizes in LOOKS[0] jobs, the fewest that a race confirms with. The first
+job of a race has all algorithms at two sizes, a third of the sizes from either end; then what the plan says of all
+races of an operation is measured job by job, and planned anew after each, until the share of everything is used up.
 """
 
 from __future__ import annotations

@@ -19,9 +19,8 @@ from chiplog.tune.choice import Native
 from chiplog.tune.from_jobs.job import Floats, Job, JobCell, Place, all_cells, log_ratios
 from chiplog.tune.from_jobs.scatter import JobScatter, scatter_of
 from chiplog.tune.measured.candidate import Candidate
-from chiplog.tune.measured.choices import SizeVerdict
+from chiplog.tune.measured.choices import SizeVerdict, without_lone_sizes
 from chiplog.tune.measured.launch import Cell
-from chiplog.tune.measured.lone_sizes import without_lone_sizes
 from chiplog.tune.measured.statistics import RISK, CandidateRatio
 
 NO_SCATTER = JobScatter(math.nan, 0.0, math.inf)

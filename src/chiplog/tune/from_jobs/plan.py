@@ -2,13 +2,13 @@
 
 What is known of a candidate's logarithm of the ratio: where it was measured, the mean over jobs, which is normal with
 the variance that jobs show. Between two sizes it is their mean, weighted by the distance on a logarithmic scale, and
-beyond them the nearest one; to either is added a step, drawn from those of all neighbouring sizes that were measured, as
-if steps added up as those of a Brownian bridge or motion do. Of an algorithm that was never measured at a place it is one
-of all ratios. A candidate is worth the expected improvement over what is in force: the mean of what it is faster by,
-where it is faster. That is the regret of not measuring it.
+beyond them the nearest one; to either is added a step, drawn from those of all neighbouring sizes that were measured,
+as if steps added up as those of a Brownian bridge or motion do. Of an algorithm that was never measured at a place it
+is one of all ratios. A candidate is worth the expected improvement over what is in force: the mean of what it is
+faster by, where it is faster. That is the regret of not measuring it.
 
-Source: D. R. Jones, M. Schonlau and W. J. Welch, Efficient global optimization of expensive black-box functions,
-J. Glob. Optim. 13 (1998), for the expected improvement.
+Source: D. R. Jones, M. Schonlau and W. J. Welch, Efficient global optimization of expensive black-box functions, J.
+Glob. Optim. 13 (1998), for the expected improvement.
 """
 
 from __future__ import annotations

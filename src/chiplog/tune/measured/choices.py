@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from chiplog.tune.choice import CHANGED, DEFAULT, UNCLEAR, Choice, Tuning
-from chiplog.tune.measured.candidate import Candidate
+from chiplog.tune.measured.candidate import DEFAULT_NAME, Candidate
 from chiplog.tune.measured.cells import CLOSE
 from chiplog.tune.measured.launch import Cell
 from chiplog.tune.measured.raced import Raced, SizeToConfirm
@@ -73,7 +73,50 @@ def verdicts(raced: Raced, risk: float = RISK) -> list[SizeVerdict]:
         for cell in raced.cells
         if cell not in known
     ]
-    return sorted(judged, key=lambda verdict: (verdict.cell.ranks, verdict.cell.message_bytes))
+    ordered = sorted(judged, key=lambda verdict: (verdict.cell.ranks, verdict.cell.message_bytes))
+    return without_lone_sizes(ordered, _screened(raced))
+
+
+def _screened(raced: Raced) -> dict[tuple[int, int, str], float]:
+    """By ranks, size and candidate: its time over the default's while screening."""
+    return {
+        (cell.ranks, cell.message_bytes, name): float(
+            np.median(seconds) / np.median(state.seconds[DEFAULT_NAME])
+        )
+        for cell, state in raced.cells.items()
+        if DEFAULT_NAME in state.seconds
+        for name, seconds in state.seconds.items()
+    }
+
+
+def without_lone_sizes(
+    verdicts: Sequence[SizeVerdict], ratios: Mapping[tuple[int, int, str], float]
+) -> list[SizeVerdict]:
+    """The verdicts without rules for a single size that the sizes around it contradict.
+
+    They do where there is one on either side, as close as sizes are looked for, and the candidate is slower than the
+    default at both. `ratios` are typical ones by ranks, size and candidate; what was not measured contradicts nothing.
+    """
+    sizes = [verdict for verdict in verdicts if not verdict.is_held_out]
+    contradicted = [
+        lone
+        for below, lone, above in zip(sizes, sizes[1:], sizes[2:], strict=False)
+        if lone.is_changed and all(_contradicts(other, lone, ratios) for other in (below, above))
+    ]
+    return [
+        replace(verdict, is_changed=False) if verdict in contradicted else verdict
+        for verdict in verdicts
+    ]
+
+
+def _contradicts(
+    other: SizeVerdict, lone: SizeVerdict, ratios: Mapping[tuple[int, int, str], float]
+) -> bool:
+    assert lone.candidate is not None
+    first, last = sorted(verdict.cell.message_bytes for verdict in (other, lone))
+    is_close = other.cell.ranks == lone.cell.ranks and last <= CLOSE * max(1, first)
+    key = (other.cell.ranks, other.cell.message_bytes, lone.candidate.name)
+    return is_close and ratios.get(key, 0.0) > 1.0
 
 
 def _passes(point: SizeToConfirm, ratio: CandidateRatio, raced: Raced) -> bool:
