@@ -61,6 +61,11 @@ class AskedTuning:
     )
     model: ModelNameOption = None
     target: TargetOption = None
+    extrapolate: bool = option(
+        False,
+        "--extrapolate",
+        help="Write rules for more than twice the ranks that the model was measured over, too.",
+    )
 
     @property
     def model_file(self) -> Path | None:
@@ -157,6 +162,7 @@ def _model(asked: AskedTuning, json_file: str | None, *, anyway: bool, details: 
         model=asked.model,
         target=asked.target,
         anyway=anyway,
+        extrapolate=asked.extrapolate,
     )
     settings = _write(written.files, asked.out)
     if json_file:
