@@ -25,7 +25,7 @@ import os
 import sys
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 from pathlib import Path
 
@@ -55,10 +55,10 @@ Seconds = Mapping[JobCell, float]
 class Judged:
     """Sums over all sizes of some races."""
 
-    regrets: list[float]
+    regrets: list[float] = field(default_factory=list)
     """Chosen time over the best one."""
-    against_default: list[float]
-    defaults: list[float]
+    against_default: list[float] = field(default_factory=list)
+    defaults: list[float] = field(default_factory=list)
     """The default's time over the best one."""
 
     def line(self, name: str) -> str:
@@ -96,6 +96,12 @@ def usable(times: Seconds) -> dict[JobCell, float]:
         for cell, seconds in times.items()
         if cell.default in times and counts[cell[:2]] > 1
     }
+
+
+def first_jobs(races: Mapping[Place, Mapping[str, Seconds]]) -> dict[Place, Seconds]:
+    """The usable times of each race's first job, around which others are drawn."""
+    truth = {place: usable(next(iter(jobs.values()))) for place, jobs in races.items()}
+    return {place: times for place, times in truth.items() if times}
 
 
 def effects(random: np.random.Generator) -> Iterator[float]:
@@ -256,18 +262,17 @@ def main() -> int:
         return 0
     print(f"{'':32} {'sizes':>6} {'regret':>8} {'default':>8} {'slower':>6} {'worst':>8}")
     for system, races in real_jobs(asked.file).items():
-        truth = {place: usable(next(iter(jobs.values()))) for place, jobs in races.items()}
-        truth = {place: times for place, times in truth.items() if times}
-        real = Judged([], [], [])
+        truth = first_jobs(races)
+        real = Judged()
         real_judged(races, real)
         if real.regrets:
             print(real.line(f"{system}, two real jobs"))
-        drawn = Judged([], [], [])
+        drawn = Judged()
         for seed in range(asked.seeds):
             two_jobs(truth, np.random.default_rng(seed), drawn)
         print(drawn.line(f"{system}, two jobs"))
         for share in map(float, asked.shares.split(",")):
-            by_plan = Judged([], [], [])
+            by_plan = Judged()
             for seed in range(asked.seeds):
                 planned(truth, share, np.random.default_rng(seed), by_plan)
             print(by_plan.line(f"{system}, {share:.0%} by plan"))

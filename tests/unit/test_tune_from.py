@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from command import chiplog
 from jobs_by_hand import Times, detail_out, pico_job, pico_jobs, scattered
+from json_schemas import validate
 
 from chiplog.dataset.import_file import import_file
 from chiplog.errors import CorruptFile, UsageError
@@ -188,7 +189,7 @@ def test_the_command_takes_several_files_and_writes_json(tmp_path: Path) -> None
     assert finished.code == 0, finished.stderr
     assert "2 of 4 sizes leave the default" in finished.stdout.replace("\n", " ")
     content = json.loads((tmp_path / "r.json").read_text())
-    assert content["schema"] == "chiplog.measured-tuning/1"
+    validate(content)
     assert content["changed"] == 2
     assert len(content["jobs"]) == 2
     assert content["missing"] == []
