@@ -98,7 +98,7 @@ def test_a_tuning_file_is_written_by_another_packages_writer(
 ) -> None:
     model, out = tmp_path / "model.json", tmp_path / "barrier.env"
     assert chiplog("fit", run_file, "--model", "loggp", "-o", model).code == 0
-    words = ("tune", model, "--for", "intelmpi", "--ranks", "2:9", "-o", out)
+    words = ("tune", model, "--for", "intelmpi", "--ranks", "2:9", "--extrapolate", "-o", out)
     finished = with_package(installed, *words)
     assert finished.code == 0, finished.stderr
     # On powers of two both take the same time, which leaves the default.

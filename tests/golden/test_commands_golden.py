@@ -39,7 +39,7 @@ COMMANDS = {
     "predict-json": "predict model.json bcast --ranks 16 --bytes 1KiB --json out.json",
     "schedule": "schedule bcast --algorithm binomial --ranks 4 --bytes 64 -o out.txt",
     "simulate": "simulate ring.goal --model model.json",
-    "tune": "tune model.json --for openmpi --operation bcast --ranks 16 -o out.txt",
+    "tune": "tune model.json --for openmpi --operation bcast --ranks 16 --extrapolate -o out.txt",
     "export": "export model.json --to loggopsim -o out.txt",
     "survey": "survey verdict survey",
     "survey-json": "survey verdict survey --json out.json",

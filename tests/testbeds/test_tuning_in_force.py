@@ -27,7 +27,9 @@ def tuned(directory: Path, mpi: Mpi, name: str, *options: object) -> Path:
     model, file = directory / "model.json", directory / name
     write_model(model, [FIT])
     finished = chiplog(
-        *("tune", model, "--for", mpi.kind, "--mpi", mpi.mpicxx, "-o", file), *options
+        *("tune", model, "--for", mpi.kind, "--mpi", mpi.mpicxx, "-o", file),
+        *options,
+        "--extrapolate",
     )
     assert finished.code == 0, finished.stderr
     return file

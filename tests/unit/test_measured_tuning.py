@@ -20,7 +20,7 @@ from chiplog.tune.formats import mpich_json, openmpi_classic, openmpi_han, openm
 from chiplog.tune.measured import mpich, openmpi
 from chiplog.tune.measured.candidate import DEFAULT, Candidate
 from chiplog.tune.measured.cells import NEAR, CellState, Run, held_out_sizes
-from chiplog.tune.measured.choices import SizeVerdict, tuning_of, verdicts
+from chiplog.tune.measured.choices import SizeVerdict, tuning_of, verdicts, without_lone_sizes
 from chiplog.tune.measured.launch import Cell, Effort, RaceEntry, trial_seconds
 from chiplog.tune.measured.mpi_launcher import arguments_of, run_watched
 from chiplog.tune.measured.output import read_result
@@ -589,3 +589,37 @@ def test_sizes_that_no_datatype_fits_are_refused(tmp_path: Path) -> None:
     asked = Asked("openmpi", "bcast", tmp_path / "rules", sizes=(4, 8), datatypes=("double",))
     with pytest.raises(UsageError, match="4 B are no whole number of doubles, of 8 B each"):
         measure(asked, tmp_path / "samples", print)
+
+
+def lone(ratios: tuple[float, float, float], sizes: tuple[int, int, int] = (2, 4, 8)) -> bool:
+    """Whether a sure winner at the middle size alone gets a rule."""
+    name = candidates(1)[0]
+    sure = CandidateRatio(ratios[1], 0.5, 0.99, 4)
+    found = [
+        SizeVerdict(
+            Cell("bcast", 8, size),
+            name if place == 1 else None,
+            sure if place == 1 else None,
+            1e-4,
+            False,
+            place == 1,
+        )
+        for place, size in enumerate(sizes)
+    ]
+    known = {(8, size, name.name): ratio for size, ratio in zip(sizes, ratios, strict=True)}
+    return any(verdict.is_changed for verdict in without_lone_sizes(found, known))
+
+
+def test_a_lone_size_has_a_rule_unless_both_sizes_beside_it_contradict() -> None:
+    assert not lone((1.2, 0.8, 1.3))
+    assert lone((0.98, 0.8, 1.3))
+    assert lone((1.2, 0.8, 0.98))
+    assert lone((1.2, 0.8, 1.3), (1, 64, 4096))
+
+
+def test_a_winner_at_one_size_of_a_race_alone_keeps_the_default() -> None:
+    def odd(name: str, size: int) -> float:
+        return 0.5e-4 if (name, size) == ("a1", 64) else 1e-4 if name == "default" else 1.5e-4
+
+    sizes = (16, 32, 64, 128, 256)
+    assert changed(race(SimulatedLauncher(odd, 1, **QUIET), sizes=sizes).run()) == {}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import mmap
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,10 +12,11 @@ from json_schemas import validate
 from prediction import fit_of
 
 from chiplog.errors import UsageError
+from chiplog.fitting.model_file import write_model
 from chiplog.fitting.result import Fit
 from chiplog.plan.ranks import parse_ranks
 from chiplog.prediction.n_way import N_WAY
-from chiplog.tune.choice import Choice, Tuning, tuning_to_json
+from chiplog.tune.choice import Choice, Tuning, tuning_to_json, without_far_choices
 from chiplog.tune.choose import choose
 from chiplog.tune.formats import (
     mpich_cvars,
@@ -24,6 +26,7 @@ from chiplog.tune.formats import (
     openmpi_json,
 )
 from chiplog.tune.formats.openmpi_rules import settings_alone
+from chiplog.tune.model_tuning import tune
 from chiplog.tune.ranges import Key, RankRule, SizeRule, rules
 from chiplog.tune.writer import WRITERS
 from chiplog.tune.writers import chiplog, ucc
@@ -326,3 +329,29 @@ def test_han_has_no_part_in_some_operations(
 def test_a_file_without_its_companion_is_proved_with_han_out_of_the_way() -> None:
     assert "OMPI_MCA_coll_han_priority" not in settings_alone(Path("x"), (4, 1))
     assert settings_alone(Path("x"), (5, 0))["OMPI_MCA_coll_han_priority"] == "0"
+
+
+def test_a_model_writes_no_rule_beyond_twice_the_ranks_that_it_was_measured_over() -> None:
+    tuning = replace(barrier(3, 3, 3, 3, 3, 3), measured_ranks=2)  # of 2 to 7 ranks
+    kept = without_far_choices(tuning)
+    assert [entry.is_changed for entry in kept.choices] == [True, True, True, False, False, False]
+    assert {entry.verdict for entry in kept.choices[3:]} == {"unclear"}
+    assert kept.too_far == 3
+    unknown = replace(tuning, measured_ranks=None)
+    assert without_far_choices(unknown) == unknown
+
+
+@pytest.mark.parametrize(("extrapolate", "far"), [(False, True), (True, False)])
+def test_rules_that_extrapolate_are_written_if_the_user_says_so(
+    tmp_path: Path, extrapolate: bool, far: bool
+) -> None:
+    model = tmp_path / "model.json"
+    write_model(model, [replace(loggp(), ranks=4)])
+    written = tune(
+        *(model, "bcast", "4:64", "openmpi", tmp_path / "rules.conf"),
+        version="4.1.4",
+        extrapolate=extrapolate,
+    )
+    assert (written.tuning.too_far > 0) == far
+    assert any(entry.ranks == 64 and entry.is_changed for entry in written.tuning.choices) != far
+    assert any(entry.ranks == 8 and entry.is_changed for entry in written.tuning.choices)

@@ -30,14 +30,7 @@ def print_measured(measured: MeasuredTuning, operation: str, *, details: bool = 
     of_types = f", {types}" if operation != "barrier" else ""
     say(wrapped(f"{operation}, {measured.mpi}, {ranks} ranks{of_types}: {_answer(measured)}"))
     cells = [verdict for verdict in measured.verdicts if details or not verdict.is_held_out]
-    shown = cells if details or len(cells) <= MOST_ROWS else _most_important(cells)
-    Screen(width=WIDTH).print(_table(shown))
-    if len(shown) < len(cells):
-        say(
-            f"{counted(len(cells) - len(shown), 'more size keeps', 'more sizes keep')} the default (--details)"
-        )
-    if any(verdict.candidate and not verdict.is_changed for verdict in cells):
-        say("NAME?: seemed faster, but that is not sure")
+    print_verdicts(cells, details=details)
     if summary.held_out:
         worst = (
             ""
@@ -56,7 +49,7 @@ def print_measured(measured: MeasuredTuning, operation: str, *, details: bool = 
     )
     launches = counted(measured.raced.launches, "launch", "launches")
     say(wrapped(f"measured {format.duration(summary.seconds)} in {launches}{share}"))
-    _print_mistakes(mistakes(measured.verdicts), details)
+    print_mistakes(mistakes(measured.verdicts), details)
     for name, reason in measured.left_out.items():
         if details or name in measured.raced.dropped:
             say(wrapped(f"left out: {name}: {reason}", "  "))
@@ -66,13 +59,25 @@ def print_measured(measured: MeasuredTuning, operation: str, *, details: bool = 
             say(f"With {wanted}, each of them would get the {LOOKS[0]} launches it needs.")
 
 
+def print_verdicts(cells: Sequence[SizeVerdict], *, details: bool) -> None:
+    """A row for each size, at most MOST_ROWS without `details`; a question mark where something is not sure."""
+    shown = cells if details or len(cells) <= MOST_ROWS else _most_important(cells)
+    Screen(width=WIDTH).print(_table(shown))
+    if len(shown) < len(cells):
+        say(
+            f"{counted(len(cells) - len(shown), 'more size keeps', 'more sizes keep')} the default (--details)"
+        )
+    if any(verdict.candidate and not verdict.is_changed for verdict in cells):
+        say("NAME?: seemed faster, but that is not sure")
+
+
 def wanted_budget(raced: Raced) -> str:
     """The option that gives each size the launches it needs at least; empty where it is not known."""
     seconds = raced.wanted_seconds
     return f"--budget {math.ceil(seconds)}" if math.isfinite(seconds) else ""
 
 
-def _print_mistakes(known_mistakes: Sequence[Mistake], details: bool) -> None:
+def print_mistakes(known_mistakes: Sequence[Mistake], details: bool) -> None:
     """Where the default is far behind, and whether it is so beside, too."""
     if not known_mistakes:
         return

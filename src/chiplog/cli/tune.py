@@ -21,6 +21,7 @@ from chiplog.cli.options import (
 )
 from chiplog.cli.output import note, write_json
 from chiplog.cli.parameters import Argument, Option
+from chiplog.errors import UsageError
 from chiplog.output_file import is_standard_output, write_files
 
 if TYPE_CHECKING:
@@ -34,11 +35,12 @@ class AskedTuning:
 
     program: ProgramOption
     out: Annotated[Path, Option("-o", "--output", metavar="FILE", help="The tuning file to write.")]
-    model_file: Annotated[
-        Path | None,
+    given_files: Annotated[
+        list[Path] | None,
         Argument(
             metavar="MODEL.json",
-            help="A model file, from `chiplog fit -o`; with --measure it says what is tried.",
+            help="A model file, from `chiplog fit -o`; with --measure it says what is tried. "
+            "With --from: more FILES.",
         ),
     ] = None
     operation: str = option("barrier", metavar="NAME", help="See: chiplog list operations.")
@@ -56,6 +58,19 @@ class AskedTuning:
     )
     model: ModelNameOption = None
     target: TargetOption = None
+    extrapolate: bool = option(
+        False,
+        "--extrapolate",
+        help="Write rules for more than twice the ranks that the model was measured over, too.",
+    )
+
+    @property
+    def model_file(self) -> Path | None:
+        """The model file; UsageError where there are several files."""
+        files = self.given_files or []
+        if len(files) > 1:
+            raise UsageError(f"{files[1]}: one model file is enough; several files go with --from.")
+        return files[0] if files else None
 
 
 @dataclass(frozen=True)
@@ -76,7 +91,7 @@ class RacingOptions:
     commutative: bool = option(
         False,
         "--commutative",
-        help="With --measure: your programs reduce with commutative operations only.",
+        help="With --measure or --from: your programs reduce with commutative operations only.",
     )
     datatypes: str = option(
         "double,int,byte",
@@ -88,8 +103,15 @@ class RacingOptions:
         metavar="FILE",
         help="With --measure: all raw samples; by default FILE of -o and .samples.jsonl.",
     )
-    from_samples: Path | None = option(
-        None, "--from", metavar="FILE", help="With --measure: choose from these samples again."
+    from_files: list[Path] | None = option(
+        None,
+        "--from",
+        metavar="FILES ...",
+        help="Choose from measurements that are there: PICO's results, detail.out, run files, samples of "
+        "--measure. With --measure: from these samples again.",
+    )
+    plan: float | None = option(
+        metavar=SECONDS, help="With --from: what to measure next within that time."
     )
 
 
@@ -107,7 +129,11 @@ def tune(
 
     It holds what the model says, or what measuring proves to be faster; elsewhere the default stays.
     """
-    if race.measured:
+    if race.plan is not None and (race.measured or not race.from_files):
+        raise UsageError("--plan: it goes with --from FILES, without --measure.")
+    if race.from_files and not race.measured:
+        _from(asked, race, json_file, details=details)
+    elif race.measured:
         _measure(asked, race, json_file, details=details)
     else:
         _model(asked, json_file, anyway=anyway, details=details)
@@ -115,7 +141,6 @@ def tune(
 
 def _model(asked: AskedTuning, json_file: str | None, *, anyway: bool, details: bool) -> None:
     from chiplog.cli.tuning_table import print_tuning
-    from chiplog.errors import UsageError
     from chiplog.tune.choice import tuning_to_json
     from chiplog.tune.model_tuning import DEFAULT_SIZES
     from chiplog.tune.model_tuning import tune as tune_function
@@ -134,6 +159,7 @@ def _model(asked: AskedTuning, json_file: str | None, *, anyway: bool, details: 
         model=asked.model,
         target=asked.target,
         anyway=anyway,
+        extrapolate=asked.extrapolate,
     )
     settings = _write(written.files, asked.out)
     if json_file:
@@ -145,6 +171,23 @@ def _model(asked: AskedTuning, json_file: str | None, *, anyway: bool, details: 
         note(f"prove it: chiplog check-tuning {asked.out} --for {asked.program}")
 
 
+def _from(asked: AskedTuning, race: RacingOptions, json_file: str | None, *, details: bool) -> None:
+    from chiplog.cli.tune_from import from_jobs
+    from chiplog.tune.from_jobs.tuning import AskedFromJobs
+
+    question = AskedFromJobs(
+        program=asked.program,
+        operation=asked.operation,
+        out=asked.out,
+        files=(*(race.from_files or ()), *(asked.given_files or ())),
+        version=asked.version,
+        mpi=asked.mpi,
+        commutative=race.commutative,
+        plan_seconds=race.plan,
+    )
+    from_jobs(question, json_file, details=details)
+
+
 def _measure(
     asked: AskedTuning, race: RacingOptions, json_file: str | None, *, details: bool
 ) -> None:
@@ -153,8 +196,10 @@ def _measure(
     from chiplog.tune.measured.tuning import choose_again, measure
 
     out, question = asked.out, _asked_race(asked, race)
-    if race.from_samples is not None:
-        tuned = choose_again(question, race.from_samples)
+    if race.from_files:
+        if len(race.from_files) > 1:
+            raise UsageError("--from: with --measure it accepts one file; leave --measure out.")
+        tuned = choose_again(question, race.from_files[0])
     else:
         samples = race.samples or out.with_name(out.name + ".samples.jsonl")
         tuned = measure(question, samples, note)

@@ -12,7 +12,7 @@ from chiplog.cli.screen import Screen
 from chiplog.counts import counted
 from chiplog.plan.units import format_bytes
 from chiplog.report import format
-from chiplog.tune.choice import Choice, Tuning
+from chiplog.tune.choice import FARTHEST, Choice, Tuning
 
 MOST_ROWS = 26
 """With the lines above and below it, a table fits into 30."""
@@ -48,6 +48,12 @@ def print_tuning(tuning: Tuning, *, details: bool = False) -> None:
     reasons = [choice.extrapolated for choice in tuning.choices if choice.extrapolated]
     if reasons:
         note(f"* extrapolated: {reasons[-1]}.")
+    if tuning.too_far:
+        note(
+            f"{counted(tuning.too_far, 'choice is', 'choices are')} not written: beyond {FARTHEST} times the "
+            f"{counted(tuning.measured_ranks or 0, 'rank')} of the measurement nothing confirms the model; race with "
+            "--measure there, or give --extrapolate."
+        )
 
 
 def _short_row(block: Sequence[Choice]) -> tuple[str, ...]:

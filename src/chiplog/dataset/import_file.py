@@ -77,6 +77,11 @@ def import_file(
     return _write(importer, Path(path), Path(out), options, note)
 
 
+def read_measurements(importer: Importer, path: Path, options: Options) -> Imported:
+    """What another tool's file holds, without writing a run file; errors as of `import_file`."""
+    return _read(importer, _opened(importer, path), options)[0]
+
+
 def _among(option: str, value: str | None, known: tuple[str, ...]) -> None:
     if value is not None and value not in known:
         raise UsageError(f"{option} {value!r} is unknown; it accepts {', '.join(known)}.")

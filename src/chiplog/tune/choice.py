@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from chiplog.json_values import members, plain
@@ -12,6 +12,8 @@ SCHEMA = "chiplog.choices/1"
 CHANGED = "changed"
 DEFAULT = "default"
 UNCLEAR = "unclear"
+FARTHEST = 2
+"""Times the ranks that a model was measured over, up to which it may write a rule that no race has confirmed."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +59,8 @@ class Choice:
     gain_low: float
     gain_high: float
     verdict: str
-    """`changed`; `default` where the baseline is the best; `unclear` where the gain's interval reaches 0."""
+    """`changed`; `default` where the baseline is the best; `unclear` where the gain's interval reaches 0, or the choice
+    is too far beyond what was measured."""
     extrapolated: str | None
     """What was not measured; None where all was."""
     ranking: tuple[Ranked, ...] = ()
@@ -80,6 +83,10 @@ class Tuning:
     choices: tuple[Choice, ...]
     is_of_one_host: bool = False
     """Whether all ranks were on one host where it was measured, so that nothing is known of several."""
+    measured_ranks: int | None = None
+    """How many ranks the model was measured over; None where it doesn't say, or the choices were measured."""
+    too_far: int = 0
+    """How many choices were sure by the model, but too far beyond what was measured to be written."""
     rejected: str | None = None
     """Why the model's own check rejects it, where it was used all the same; None of a fit that stands."""
 
@@ -101,6 +108,33 @@ class Tuning:
     def ranks(self) -> tuple[int, ...]:
         """The numbers of ranks, ascending."""
         return tuple(dict.fromkeys(choice.ranks for choice in self.choices))
+
+
+def without_far_choices(tuning: Tuning) -> Tuning:
+    """The tuning without choices beyond FARTHEST times the ranks that its model was measured over.
+
+    Nothing says how a model goes wrong where more messages disturb each other, so a rule there needs a race.
+    """
+    if tuning.measured_ranks is None:
+        return tuning
+    farthest = FARTHEST * tuning.measured_ranks
+    choices = [
+        _by_default(choice) if choice.is_changed and choice.ranks > farthest else choice
+        for choice in tuning.choices
+    ]
+    far = sum(choice != kept for choice, kept in zip(tuning.choices, choices, strict=True))
+    return replace(tuning, choices=tuple(choices), too_far=far)
+
+
+def _by_default(choice: Choice) -> Choice:
+    return replace(
+        choice,
+        algorithm=choice.baseline,
+        peers=None,
+        rounds=None,
+        seconds=choice.baseline_seconds,
+        verdict=UNCLEAR,
+    )
 
 
 def tuning_to_json(tuning: Tuning, settings: Mapping[str, str]) -> dict[str, Any]:

@@ -104,7 +104,13 @@ def choose(
         for size in sizes
     ]
     rejected = rejection(speaker.fit)
-    return Tuning(operation, speaker.fit.model, tuple(choices), rejected=rejected)
+    return Tuning(
+        operation,
+        speaker.fit.model,
+        tuple(choices),
+        measured_ranks=speaker.fit.ranks,
+        rejected=rejected,
+    )
 
 
 def predicted_seconds(

@@ -9,7 +9,7 @@ from chiplog.fitting.model_file import read_model
 from chiplog.fitting.origin import of_target
 from chiplog.plan.ranks import parse_ranks
 from chiplog.plan.sizes import parse_sizes
-from chiplog.tune.choice import Tuning
+from chiplog.tune.choice import Tuning, without_far_choices
 from chiplog.tune.choose import choose
 from chiplog.tune.writer import WRITERS, TuningFiles
 
@@ -39,13 +39,15 @@ def tune(
     model: str | None = None,
     target: str | None = None,
     anyway: bool = False,
+    extrapolate: bool = False,
 ) -> Written:
     """What is fastest for `ranks` ("64", "4,8" or "2:1024") by the model file, as the file `out` for `program`.
 
     `target` is which target of a model file that holds several.
 
     A barrier is asked for at every number of ranks, other operations at powers of two and both ends, and at `sizes`.
-    A fit that its own check rejects is used `anyway` only. Raises UsageError, also where the release can't take such a
+    A fit that its own check rejects is used `anyway` only, and beyond twice the ranks that the model was measured over
+    there are rules with `extrapolate` only. Raises UsageError, also where the release can't take such a
     file.
     """
     path = Path(out)
@@ -62,4 +64,6 @@ def tune(
         peers=chosen.peers,
         anyway=anyway,
     )
+    if not extrapolate:
+        tuning = without_far_choices(tuning)
     return Written(tuning, chosen.files(tuning, release), writer.proof is not None)

@@ -71,6 +71,8 @@ class _Test:
     nodes: int
     ranks_per_node: int
     memory: str | None
+    mpi: str | None = None
+    """The MPI and its release, as the metadata name them."""
 
     @property
     def ranks(self) -> int:
@@ -268,7 +270,9 @@ def _of_member(
     if record is None:
         return None
     series = record.series[0]
-    tag = {**record.tag, "pico": match[0], "algorithm": algorithm}
+    tag = {**record.tag, "pico": match[0], "job": match[1], "algorithm": algorithm}
+    if about.mpi:
+        tag["mpi"] = about.mpi
     if segment:
         tag["segment_bytes"] = int(segment)
     key = (series.pattern, series.operation, series.message_bytes, segment, about.part)
@@ -325,7 +329,8 @@ def _test(row: Mapping[str, str]) -> _Test | None:
     if not per_node.isdigit() or not 0 < number * int(per_node[:9]) < 1 << 32:
         return None
     memory = "gpu-buffers" if row.get("gpu_awareness", "no").lower() == "yes" else None
-    return _Test(collective, number, int(per_node[:9]), memory)
+    mpi = " ".join(row.get(name, "") for name in ("mpi_lib", "mpi_lib_version")).strip()
+    return _Test(collective, number, int(per_node[:9]), memory, mpi[:80] or None)
 
 
 def _record(

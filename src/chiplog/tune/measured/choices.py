@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from chiplog.tune.choice import CHANGED, DEFAULT, UNCLEAR, Choice, Tuning
-from chiplog.tune.measured.candidate import Candidate
+from chiplog.tune.measured.candidate import DEFAULT_NAME, Candidate
 from chiplog.tune.measured.cells import CLOSE
 from chiplog.tune.measured.launch import Cell
 from chiplog.tune.measured.raced import Raced, SizeToConfirm
@@ -73,7 +73,50 @@ def verdicts(raced: Raced, risk: float = RISK) -> list[SizeVerdict]:
         for cell in raced.cells
         if cell not in known
     ]
-    return sorted(judged, key=lambda verdict: (verdict.cell.ranks, verdict.cell.message_bytes))
+    ordered = sorted(judged, key=lambda verdict: (verdict.cell.ranks, verdict.cell.message_bytes))
+    return without_lone_sizes(ordered, _screened(raced))
+
+
+def _screened(raced: Raced) -> dict[tuple[int, int, str], float]:
+    """By ranks, size and candidate: its time over the default's while screening."""
+    return {
+        (cell.ranks, cell.message_bytes, name): float(
+            np.median(seconds) / np.median(state.seconds[DEFAULT_NAME])
+        )
+        for cell, state in raced.cells.items()
+        if DEFAULT_NAME in state.seconds
+        for name, seconds in state.seconds.items()
+    }
+
+
+def without_lone_sizes(
+    verdicts: Sequence[SizeVerdict], ratios: Mapping[tuple[int, int, str], float]
+) -> list[SizeVerdict]:
+    """The verdicts without rules for a single size that the sizes around it contradict.
+
+    They do where there is one on either side, as close as sizes are looked for, and the candidate is slower than the
+    default at both. `ratios` are typical ones by ranks, size and candidate; what was not measured contradicts nothing.
+    """
+    sizes = [verdict for verdict in verdicts if not verdict.is_held_out]
+    contradicted = [
+        lone
+        for below, lone, above in zip(sizes, sizes[1:], sizes[2:], strict=False)
+        if lone.is_changed and all(_contradicts(other, lone, ratios) for other in (below, above))
+    ]
+    return [
+        replace(verdict, is_changed=False) if verdict in contradicted else verdict
+        for verdict in verdicts
+    ]
+
+
+def _contradicts(
+    other: SizeVerdict, lone: SizeVerdict, ratios: Mapping[tuple[int, int, str], float]
+) -> bool:
+    assert lone.candidate is not None
+    first, last = sorted(verdict.cell.message_bytes for verdict in (other, lone))
+    is_close = other.cell.ranks == lone.cell.ranks and last <= CLOSE * max(1, first)
+    key = (other.cell.ranks, other.cell.message_bytes, lone.candidate.name)
+    return is_close and ratios.get(key, 0.0) > 1.0
 
 
 def _passes(point: SizeToConfirm, ratio: CandidateRatio, raced: Raced) -> bool:
@@ -106,8 +149,14 @@ def _default_seconds(raced: Raced, cell: Cell) -> float:
     return float(np.median(medians)) if medians else math.nan
 
 
-def tuning_of(operation: str, found: Sequence[SizeVerdict]) -> Tuning:
-    """Choices that hold for the numbers of ranks that were measured and for confirmed ranges of sizes only."""
+def tuning_of(
+    operation: str, found: Sequence[SizeVerdict], *, between_measured: bool = False
+) -> Tuning:
+    """Choices that hold for the numbers of ranks that were measured and for confirmed ranges of sizes only.
+
+    A range reaches between two sizes that are close or have a held-out one between them that passed; with
+    `between_measured`, where nobody holds sizes out, between any two neighbours of the same choice.
+    """
     choices: list[Choice] = []
     for ranks in sorted({size_verdict.cell.ranks for size_verdict in found}):
         of_ranks = [size_verdict for size_verdict in found if size_verdict.cell.ranks == ranks]
@@ -115,7 +164,7 @@ def tuning_of(operation: str, found: Sequence[SizeVerdict]) -> Tuning:
             if verdict.is_held_out:
                 continue
             choices.append(_choice(verdict))
-            last = not _goes_on(of_ranks, place)
+            last = not _goes_on(of_ranks, place, between_measured)
             if verdict.is_changed and last and operation != "barrier":
                 choices.append(_default_from(ranks, verdict.cell.message_bytes + 1))
         choices.append(_default_from(ranks + 1, 1))
@@ -126,7 +175,7 @@ def tuning_of(operation: str, found: Sequence[SizeVerdict]) -> Tuning:
     return Tuning(operation, MEASURED, tuple(ordered))
 
 
-def _goes_on(of_ranks: Sequence[SizeVerdict], place: int) -> bool:
+def _goes_on(of_ranks: Sequence[SizeVerdict], place: int, between_measured: bool) -> bool:
     """Whether the range of the choice at `place` reaches to the next size of the same choice.
 
     That is close, or a held-out one between them passed.
@@ -141,7 +190,9 @@ def _goes_on(of_ranks: Sequence[SizeVerdict], place: int) -> bool:
         after is not None
         and after.is_changed
         and after.candidate == here.candidate
-        and (of_ranks[place + 1].is_held_out or _is_close(here.cell, after.cell))
+        and (
+            between_measured or of_ranks[place + 1].is_held_out or _is_close(here.cell, after.cell)
+        )
     )
 
 

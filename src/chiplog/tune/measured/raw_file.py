@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -24,7 +24,8 @@ from chiplog.tune.measured.cells import CellState
 from chiplog.tune.measured.launch import CandidateSamples, Cell, Key, RaceEntry, Result
 from chiplog.tune.measured.raced import Raced, RaceOptions, SizeToConfirm
 
-SCHEMA = "chiplog.race-samples/3"
+SAMPLES = "chiplog.race-samples/"
+SCHEMA = f"{SAMPLES}3"
 OLDER_SCHEMAS = ("chiplog.race-samples/1", "chiplog.race-samples/2")
 """Their cells are of bytes, and name no datatype."""
 
@@ -134,6 +135,25 @@ def _of(by_key: Mapping[tuple[int, str], Any], place: int) -> dict[str, Any]:
 
 def read_samples(path: Path) -> tuple[About, Raced]:
     """What was raced, as the race itself knew it; CorruptFile where the file is not complete."""
+    lines = _lines(path)
+    with _expecting_fields(path):
+        return _about(lines[0]), _raced(lines)
+
+
+def read_launches(path: Path) -> tuple[About, list[tuple[str, list[RaceEntry], Result]]]:
+    """Each launch with its stage; CorruptFile as of `read_samples`."""
+    lines = _lines(path)
+    with _expecting_fields(path):
+        about = _about(lines[0])
+        by_name = {candidate.name: candidate for candidate in (DEFAULT, *about.candidates)}
+        return about, [
+            (str(line["stage"]), *_launch(line, about.operation, by_name))
+            for line in lines
+            if line["type"] == "launch"
+        ]
+
+
+def _lines(path: Path) -> list[Mapping[str, Any]]:
     with open_input(path, MOST_DATA_BYTES) as stream:
         raw = read_bounded(stream, str(path), MOST_DATA_BYTES).splitlines()
     lines: list[Mapping[str, Any]] = [
@@ -143,8 +163,13 @@ def read_samples(path: Path) -> tuple[About, Raced]:
         raise CorruptFile(f"{path}, line 1: it is no file of samples that `tune --measure` wrote.")
     if lines[-1].get("type") != "footer":
         raise CorruptFile(f"{path}: it ends before the race did; measure again.")
+    return lines
+
+
+@contextlib.contextmanager
+def _expecting_fields(path: Path) -> Iterator[None]:
     try:
-        return _about(lines[0]), _raced(lines)
+        yield
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise CorruptFile(f"{path}: a line lacks a field or has a wrong one: {error}.") from error
 

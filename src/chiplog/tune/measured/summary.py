@@ -49,18 +49,23 @@ def summarise(raced: Raced, found: Sequence[SizeVerdict]) -> Summary:
         for verdict in held_out
         if verdict.is_changed and verdict.ratio is not None
     ]
-    logs = [math.log(cell.gain) for cell in cells]
     everything = seconds_of_everything(raced)
     return Summary(
         cells=len(cells),
         changed=sum(cell.is_changed for cell in cells),
-        mean_gain=math.exp(float(np.mean(logs))) if logs else 1.0,
+        mean_gain=mean_gain(cells),
         held_out=len(held_out),
         held_out_passed=len(inside),
         worst_held_out=max(inside, default=None),
         seconds=raced.seconds,
         share=raced.seconds / everything if everything > 0 and not raced.ran_out else math.nan,
     )
+
+
+def mean_gain(verdicts: Sequence[SizeVerdict]) -> float:
+    """Geometric mean of the gains."""
+    logs = [math.log(verdict.gain) for verdict in verdicts]
+    return math.exp(float(np.mean(logs))) if logs else 1.0
 
 
 def seconds_of_everything(raced: Raced) -> float:
@@ -128,12 +133,13 @@ def measured_to_json(
         "budget_ran_out": raced.ran_out,
         "wanted_budget_seconds": plain(raced.wanted_seconds),
         "left_out": raced.dropped,
-        "default_mistakes": [_mistake(mistake) for mistake in mistakes(found)],
-        "choices": [_verdict(verdict) for verdict in found],
+        "default_mistakes": [mistake_to_json(mistake) for mistake in mistakes(found)],
+        "choices": [verdict_to_json(verdict) for verdict in found],
     }
 
 
-def _mistake(mistake: Mistake) -> dict[str, Any]:
+def mistake_to_json(mistake: Mistake) -> dict[str, Any]:
+    """An entry of `default_mistakes`."""
     return {
         **members(mistake, "ranks", "first_bytes", "last_bytes"),
         "candidate": mistake.candidate.name,
@@ -142,7 +148,8 @@ def _mistake(mistake: Mistake) -> dict[str, Any]:
     }
 
 
-def _verdict(verdict: SizeVerdict) -> dict[str, Any]:
+def verdict_to_json(verdict: SizeVerdict) -> dict[str, Any]:
+    """An entry of `choices`."""
     ratio = verdict.ratio
     return {
         "ranks": verdict.cell.ranks,

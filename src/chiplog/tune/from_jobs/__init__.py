@@ -1,0 +1,1 @@
+"""Choices of algorithms from measurements that are there: jobs of other people, or launches of earlier races."""
