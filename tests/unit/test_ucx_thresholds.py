@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from helpers.json_schemas import validate
 
 from chiplog.errors import RunFailed, UsageError
 from chiplog.tune.measured.launch import CandidateSamples
@@ -174,7 +175,7 @@ def test_the_file_and_the_json_hold_the_evidence(tmp_path: Path) -> None:
     ):
         assert words in text
     content = json.loads(json.dumps(tuning.to_json(), allow_nan=False))
-    assert content["schema"] == "chiplog.ucx/1"
+    validate(content)
     assert content["verdict"] == "recommended"
     assert content["in_force"]["now"].endswith("from 64 B rndv")
 

@@ -28,6 +28,7 @@ COMMANDS = {
     "app": "application",
     "tune": "tune",
     "check-tuning": "check_tuning",
+    "ucx": "ucx",
     "bench": "bench",
     "export": "export",
     "report": "report",

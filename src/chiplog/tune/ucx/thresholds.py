@@ -176,6 +176,7 @@ class Blocks:
         copies, eager = pair
         if [kind == RENDEZVOUS for kind in kinds] != [kind == RENDEZVOUS for kind in wanted]:
             settings[RENDEZVOUS_VARIABLE] = str(self._first(eager) or self.sizes[-1] + 1)
-        if [kind == COPY for kind in kinds[:eager]] != [kind == COPY for kind in wanted[:eager]]:
+        # A size that goes by rendezvous now does not show how it would go without.
+        if self.has_zero_copy and kinds[:eager] != wanted[:eager]:
             settings[ZERO_COPY_VARIABLE] = str(self._first(copies) or self.sizes[-1] + 1)
         return settings

@@ -27,7 +27,7 @@ from chiplog.tune.ucx.thresholds import (
 )
 
 TRANSPORT = "ucx"
-SIZES = "8:4MiB"
+SIZES = "8:4MiB:1"
 BLOCKS = 6
 FEWEST_BLOCKS = 3
 
