@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from helpers.json_schemas import validate
+from json_schemas import validate
 
 from chiplog.errors import RunFailed, UsageError
 from chiplog.tune.measured.launch import CandidateSamples

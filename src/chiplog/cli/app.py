@@ -44,6 +44,7 @@ GROUPS = {"probe": "probe_app", "library": "library_app"}
 """Modules with commands of their own, and their Typer."""
 BELOW = {
     ("tune", "lint"): "tune_lint",
+    ("tune", "nccl"): "tune_nccl",
     ("history", "add"): "history_add",
     ("survey", "verdict"): "survey_verdict",
 }
