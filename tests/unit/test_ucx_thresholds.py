@@ -199,7 +199,8 @@ def test_the_steps_of_older_releases_are_read() -> None:
 def test_the_table_of_the_newer_selection_is_read() -> None:
     protocols = read_protocols(
         header(
-            "0..92 eager short",
+            "0 eager short",
+            "1..92 eager zero-copy copy-out",
             "93..6237 eager copy-in copy-out",
             "6238..1M eager zero-copy copy-out",
             "1M..inf (?) rendezvous zero-copy read from remote",

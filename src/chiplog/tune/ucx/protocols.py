@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from chiplog.errors import RunFailed
 
 _STEPS = re.compile(r"(\d+)\.\.<([^>]+)>")
-_ROW = re.compile(r"(\d+)([KMGT]?)\.\.\S+ (.+)")
+_ROW = re.compile(r"(\d+)([KMGT]?)(?:\.\.\S+)? (.+)")
 _UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
 
 
