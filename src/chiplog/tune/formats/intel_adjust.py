@@ -1,8 +1,12 @@
-"""Intel MPI's I_MPI_ADJUST variables: a preset by its number, for ranges of sizes and of ranks.
+"""Intel MPI's I_MPI_ADJUST variables: a preset by its number, for ranges of sizes.
 
-`I_MPI_ADJUST_ALLREDUCE=5:0-512@2-4;2:513-1024@2-4`: bounds are inclusive; what no condition fits, Intel MPI decides by
-itself. Only operations whose message size is the same on every rank are written: of the others Intel doesn't document
-whether a size counts one rank's block or all.
+`I_MPI_ADJUST_ALLREDUCE=5:0-512;0:513-4095;2:4096-2147483647`: bounds are inclusive, and 0 is Intel MPI's own choice.
+The pieces cover all sizes, since 2021.18 takes a preset for sizes that no piece names, too. Numbers of ranks, as in
+`5:0-512@2-4`, are documented, but 2021.18 takes the last preset for all calls then; so a file holds for communicators
+of all sizes, and has the rules of one. Beyond 34 pieces the whole variable is ignored.
+
+Only operations whose message size is the same on every rank are written: of the others Intel doesn't document whether a
+size counts one rank's block or all.
 
 Source: I_MPI_ADJUST Family in Intel's developer reference; `impi_info -v I_MPI_ADJUST_ALLREDUCE` for the presets.
 """
@@ -22,7 +26,9 @@ from chiplog.tune.writer import TuningFormat
 PREFIX = "I_MPI_ADJUST_"
 OPERATIONS = ("barrier", "bcast", "reduce", "allreduce")
 LARGEST_BYTES = 2**31 - 1
-"""The last size of a rule without an end."""
+"""The last size of the last range."""
+DEFAULT_PRESET = 0
+MOST_PIECES = 34
 
 
 def variable_of(operation: str) -> str:
@@ -44,29 +50,35 @@ def offered(operation: str, _: Version) -> Collection[str]:
 
 
 def text(tuning: Tuning, _: Version) -> str:
-    """One variable, with a condition a range; comments only where nothing leaves the default."""
-    entries = rules(tuning)
-    ends = [entry.first_ranks - 1 for entry in entries[1:]]
-    conditions = [
-        f"{condition}@{entry.first_ranks}-{last}"
-        for entry, last in zip(entries, ends, strict=False)
-        for condition in _sizes(entry)
-    ]
-    settings = {variable_of(tuning.operation): ";".join(conditions)} if conditions else {}
-    return lines(settings, f"Intel MPI: {tuning.operation}, by {tuning.model}")
+    """One variable; comments only where nothing leaves the default."""
+    remark = f"Intel MPI: {tuning.operation}, by {tuning.model}"
+    ruled = [entry for entry in rules(tuning) if any(rule.key for rule in entry.sizes)]
+    if not ruled:
+        return lines({}, remark)
+    if len(ruled) > 1:
+        raise UsageError(
+            f"--ranks: rules differ between {ruled[0].first_ranks} and {ruled[1].first_ranks} ranks, and Intel MPI "
+            "takes one for all; give one number of ranks."
+        )
+    pieces = _pieces(ruled[0])
+    if len(pieces) > MOST_PIECES:
+        raise UsageError(
+            f"--sizes: {len(pieces)} ranges of sizes are more than the {MOST_PIECES} that Intel MPI takes; give fewer."
+        )
+    where = f"only for programs whose communicators have {ruled[0].first_ranks} ranks: it holds for all of them"
+    return lines({variable_of(tuning.operation): ";".join(pieces)}, remark, where)
 
 
-def _sizes(entry: RankRule) -> list[str]:
-    """The conditions of sizes that have a preset."""
-    conditions = []
+def _pieces(entry: RankRule) -> list[str]:
+    """A preset for each range of sizes, without a gap."""
+    pieces = []
     for place, rule in enumerate(entry.sizes):
         native = rule.key.native if rule.key else None
-        if native is None or native.number is None:
-            continue
+        number = DEFAULT_PRESET if native is None else native.number
         following = entry.sizes[place + 1 :]
         last = following[0].first_bytes - 1 if following else LARGEST_BYTES
-        conditions.append(f"{native.number}:{rule.first_bytes}-{last}")
-    return conditions
+        pieces.append(f"{number}:{rule.first_bytes}-{last}")
+    return pieces
 
 
 def settings(path: Path, _: Version) -> Mapping[str, str]:

@@ -64,7 +64,9 @@ class SeparateLaunches:
     ) -> Result:
         """All of them; what follows a failure is left out, as in a launch that holds all."""
         began = self.clock()
-        candidates = list({each.name: each for entry in entries for each in entry.candidates}.values())
+        candidates = list(
+            {each.name: each for entry in entries for each in entry.candidates}.values()
+        )
         order = np.random.default_rng(seed).permutation(len(candidates))
         merged = Result()
         for place in order:

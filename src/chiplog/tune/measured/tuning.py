@@ -158,6 +158,8 @@ def _check(asked: Asked) -> None:
         raise UsageError(
             f"--operation {asked.operation}: --measure accepts {', '.join(OPERATIONS)}."
         )
+    if asked.program == "intelmpi" and len(set(asked.communicators)) > 1:
+        raise UsageError("--ranks: Intel MPI takes one rule for all numbers of ranks; race one.")
     if asked.program == "mpich" and asked.out.suffix != ".json":
         raise UsageError(f"-o {asked.out}: choices by size need a tree; name the file *.json.")
     if not math.isfinite(asked.budget_seconds) or asked.budget_seconds <= 0:
