@@ -33,3 +33,13 @@ def test_the_thresholds_of_tcp(tmp_path: Path, threshold: str | None) -> None:
     if threshold is not None:
         assert "from 64 B rndv" in content["in_force"]["now"]
     assert "in force" in done.stdout
+
+
+def test_the_newer_selections_protocols_are_read_from_its_table(tmp_path: Path) -> None:
+    answer = tmp_path / "ucx.json"
+    sizes = ("--sizes", "8,32KiB", "--launches", "3")
+    environment = {"UCX_PROTO_ENABLE": "y", "UCX_RNDV_THRESH": "64"}
+    done = chiplog("ucx", "ucx:tls=tcp", *sizes, "--json", answer, environment=environment)
+    assert done.code == 0, done.stderr
+    now = json.loads(answer.read_text())["in_force"]["now"]
+    assert "from 64 B rendezvous" in now

@@ -40,7 +40,7 @@ class Start:
     mpi: str | None = None
     rendezvous: str | None = None
     time_limit: float = 30.0
-    environment: Mapping[str, str] = field(default_factory=dict)
+    environment: Mapping[str, str] = field(default_factory=dict, kw_only=True)
     """What the ranks find in their environment besides that of this process."""
 
 

@@ -101,7 +101,8 @@ class Blocks:
     def cost(self, kinds: Sequence[str]) -> NDArray[np.float64]:
         """By block: the sum of logarithms, with a kind of protocol for each size."""
         columns = [self.logs[kind][:, place] for place, kind in enumerate(kinds)]
-        return np.sum(columns, axis=0)
+        total: NDArray[np.float64] = np.sum(columns, axis=0)
+        return total
 
     def kinds_at(self, places: Places) -> list[str]:
         """The kinds of protocol that a pair of thresholds gives to the sizes."""
