@@ -237,3 +237,18 @@ def test_what_cannot_be_measured_is_refused(target: str, options: UcxOptions, wo
 
 def test_an_empty_range_is_no_protocol() -> None:
     assert read_protocols(header("0..<egr/short>..0..<rndv>..(inf)")).names == ("rndv",)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_what_is_recommended_is_nowhere_slower_by_more_than_3_percent(seed: int) -> None:
+    """By the known times, at every size, from any thresholds in force and with launches that scatter."""
+    random = np.random.default_rng(seed)
+    thresholds = [int(2 ** random.uniform(6, 20)) for _ in range(2)]
+    in_force = {RENDEZVOUS_VARIABLE: str(thresholds[0]), ZERO_COPY_VARIABLE: str(thresholds[1])}
+    ucx = KnownUcx(in_force, scatter=float(random.uniform(0.01, 0.1)), seed=seed)
+    tuning = tuned(ucx, seed=seed)
+    now, then = ucx.protocols(in_force), ucx.protocols({**in_force, **tuning.settings})
+    for size in (round(2 ** (octave / 8)) for octave in range(6 * 8, 20 * 8)):
+        before, after = (COSTS[protocols.at(size)] for protocols in (now, then))
+        ratio = (after[0] + after[1] * size) / (before[0] + before[1] * size)
+        assert ratio <= 1.03, (size, tuning.settings)
