@@ -10,5 +10,6 @@ from chiplog.api import read as read
 from chiplog.api import run as run
 from chiplog.api import simulate as simulate
 from chiplog.api import survey as survey
+from chiplog.api import ucx as ucx
 
 __version__: str

@@ -140,3 +140,29 @@ def test_chiplogs_library_has_to_say_that_its_n_is_from_the_file(
     verdict = check_tuning(file, "chiplog", mpi=str(mpi.mpicxx), library=str(library))
     assert verdict.in_force == in_force
     assert "2-way dissemination" in verdict.reason
+
+
+@pytest.mark.parametrize(
+    ("text", "in_force", "words"),
+    [
+        (
+            "I_MPI_ADJUST_ALLREDUCE=0:0-63;5:64-4095;0:4096-2147483647\nI_MPI_ADJUST_BARRIER=2:0-2147483647\n",
+            True,
+            "ignores nothing",
+        ),
+        ("I_MPI_ADJUST_ALLREDUCE=999:0-512\n", False, "Incorrect algorithm"),
+        (
+            "I_MPI_ADJUST_BCAST=" + ";".join(f"1:{n}-{n}" for n in range(40)) + "\n",
+            False,
+            "Incorrect adjust value",
+        ),
+    ],
+)
+def test_intel_mpi_says_which_presets_it_takes(
+    text: str, in_force: bool, words: str, promised_mpi: MpiNamed, tmp_path: Path
+) -> None:
+    file = tmp_path / "intel.env"
+    file.write_text(text)
+    verdict = check_tuning(file, "intelmpi", mpi=str(promised_mpi("intel-wheel").mpicxx))
+    assert verdict.in_force == in_force
+    assert words in verdict.reason

@@ -18,6 +18,7 @@ from chiplog.api.functions import (
     simulate,
     survey,
 )
+from chiplog.api.tuned import ucx
 
 __all__ = [
     "app",
@@ -32,4 +33,5 @@ __all__ = [
     "run",
     "simulate",
     "survey",
+    "ucx",
 ]

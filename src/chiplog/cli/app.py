@@ -35,6 +35,7 @@ COMMANDS: Mapping[str, Listed] = {
     "app": ("application", "Say what an application's communication costs."),
     "tune": ("tune", "Write a tuning file from a model, or from measurements."),
     "check-tuning": ("check_tuning", "Prove that a tuning file is in force with the MPI here."),
+    "ucx": ("ucx", "Find UCX's thresholds by measurement."),
     "bench": ("bench", "Time an MPI collective operation, in three ways."),
     "export": ("export", "Write a run or a model in another program's format."),
     "report": ("report", "Write a report on runs and models, or on a survey."),
@@ -54,6 +55,10 @@ GROUPS = {
 """Groups: the modules whose COMMANDS they are, and what they are for."""
 BELOW: Mapping[tuple[str, ...], Listed] = {
     ("tune", "lint"): ("tune_lint", "Say whether each rule of a tuning file is legal and taken."),
+    ("tune", "nccl"): (
+        "tune_nccl",
+        "Choose NCCL's algorithms and protocols from runs of nccl-tests.",
+    ),
     ("history", "add"): ("history_add", "Add a finished survey to a history."),
     ("survey", "verdict"): (
         "survey_verdict",

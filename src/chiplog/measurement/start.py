@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 
 from chiplog import __version__
@@ -40,6 +40,8 @@ class Start:
     mpi: str | None = None
     rendezvous: str | None = None
     time_limit: float = 30.0
+    environment: Mapping[str, str] = field(default_factory=dict, kw_only=True)
+    """What the ranks find in their environment besides that of this process."""
 
 
 def launch_of(
@@ -96,20 +98,27 @@ class _Launches:
 
     def session(self, arguments: Sequence[str]) -> Session:
         """The probe with these arguments: by a launcher or without, for an MPI or another transport."""
-        limit = self.start.time_limit
+        limit, given = self.start.time_limit, self.start.environment
         margin = limit + (MPI_MARGIN_SECONDS if self.probe else MARGIN_SECONDS)
         begin = partial(Session, margin_seconds=margin, time_limit=limit, meanwhile=self.meanwhile)
         if self.words and self.probe:
             command = [*self.words, str(self.probe.path), *arguments]
-            return begin(command, explain=partial(explain_start, self.words, self.probe))
+            explain = partial(explain_start, self.words, self.probe)
+            return begin(command, environment=given, explain=explain)
         if self.words:
             meeting = meeting_at(self.start.rendezvous)
             command = [*forwarding(self.words, meeting), str(base_probe()), *arguments]
-            return begin(command, environment=meeting.environment, leftover=meeting.file)
+            environment = {**meeting.environment, **given}
+            return begin(command, environment=environment, leftover=meeting.file)
         if self.probe:
             started = launch_command(self.probe, self.ranks, arguments)
-            return begin(started.command, environment=started.environment)
-        return Session([str(base_probe()), *arguments], margin_seconds=margin, time_limit=limit)
+            return begin(started.command, environment={**started.environment, **given})
+        return Session(
+            [str(base_probe()), *arguments],
+            environment=given,
+            margin_seconds=margin,
+            time_limit=limit,
+        )
 
 
 def transport_of(target: str) -> str:

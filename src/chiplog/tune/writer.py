@@ -137,6 +137,6 @@ WRITERS: Registry[TuningWriter] = Registry(
     "chiplog.tune.writer:TuningWriter",
     group="chiplog.tuning_writers",
     folder="chiplog.tune.writers",
-    built_in=("chiplog", "openmpi", "mpich", "ucc"),
+    built_in=("chiplog", "openmpi", "mpich", "intelmpi", "ucc"),
     unknown="--for: '{name}' is unknown; it accepts {known}.",
 )

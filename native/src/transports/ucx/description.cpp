@@ -51,6 +51,37 @@ void add_once(std::vector<std::string>& all, std::string one) {
   if (std::find(all.begin(), all.end(), one) == all.end()) all.push_back(std::move(one));
 }
 
+// "93..6237 eager copy-in copy-out" from "|  93..6237 | eager copy-in copy-out | sysv/memory |", also of one size, such as
+// "0"; empty of other lines.
+std::string range_of(std::string_view row) {
+  const std::size_t end = row.find('|', 1);
+  if (!row.starts_with('|') || end == std::string_view::npos) return {};
+  const std::string_view sizes = trimmed(row.substr(1, end - 1));
+  if (sizes.empty() || sizes.find_first_not_of("0123456789.KMGTinf") != std::string_view::npos) return {};
+  const std::string_view rest = row.substr(end + 1);
+  return std::string(sizes) + " " + std::string(trimmed(rest.substr(0, rest.find('|'))));
+}
+
+// Whether a table is of messages as they are sent here, not with a hint such as ucp_tag_send*(multi).
+bool is_title_of_messages(std::string_view row) {
+  return row.find("ucp_tag_send* ") != std::string_view::npos || row.find("ucp_tag_send*()") != std::string_view::npos;
+}
+
+// The protocols of tagged messages in the tables that UCX's newer protocol selection prints; empty without them.
+std::vector<std::string> table_of_messages(const std::string& text) {
+  std::vector<std::string> ranges;
+  bool is_inside = false;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    const std::string_view row = trimmed(line);
+    const std::string range = range_of(row);
+    if (!range.empty() && is_inside) ranges.push_back(range);
+    if (ranges.empty() && is_title_of_messages(row)) is_inside = true;
+    if (row.starts_with('+') && !ranges.empty()) is_inside = false;
+  }
+  return ranges;
+}
+
 struct Choices {
   std::vector<std::string> lanes;
   // Which protocol UCX uses from which size on, if UCX reports it.
@@ -63,11 +94,15 @@ Choices choices_of(const Network& network) {
   Choices choices;
   for (ucp_ep_h endpoint : network.endpoints()) {
     if (endpoint == nullptr) continue;
-    std::istringstream text(printed(network, endpoint));
+    const std::string info = printed(network, endpoint);
+    const std::vector<std::string> ranges = table_of_messages(info);
+    for (const std::string& range : ranges) add_once(choices.messages, range);
+    std::istringstream text(info);
     for (std::string line; std::getline(text, line);) {
       const std::string_view told = trimmed(line);
       if (told.starts_with("lane[")) add_once(choices.lanes, lane_of(told));
-      if (told.starts_with(messages)) {
+      // Where there is a table, it is what is in force.
+      if (ranges.empty() && told.starts_with(messages)) {
         add_once(choices.messages, std::string(trimmed(told.substr(messages.size()))));
       }
     }

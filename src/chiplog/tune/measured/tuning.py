@@ -18,10 +18,10 @@ from chiplog.measurement.mpis import Mpi
 from chiplog.measurement.programs import RACE, build_program
 from chiplog.tune.choose import predicted_seconds
 from chiplog.tune.formats.mpich_device import flat_composition
-from chiplog.tune.measured import mpich, openmpi
+from chiplog.tune.measured import intelmpi, mpich, openmpi
 from chiplog.tune.measured.candidate import Candidate, Field
 from chiplog.tune.measured.choices import SizeVerdict, tuning_of, verdicts
-from chiplog.tune.measured.launch import Cell, Effort
+from chiplog.tune.measured.launch import Cell, Effort, Launcher
 from chiplog.tune.measured.mpi_launcher import MpiLauncher, World
 from chiplog.tune.measured.race import Race
 from chiplog.tune.measured.raced import Raced, RaceOptions
@@ -40,7 +40,8 @@ OPERATIONS = (
     "alltoall",
     "reduce_scatter",
 )
-PROGRAMS = ("openmpi", "mpich")
+KINDS = {"openmpi": "openmpi", "mpich": "mpich", "intelmpi": "intel"}
+"""The kind of MPI of each program that --measure accepts."""
 DEFAULT_SIZES = tuple(4**power for power in range(11))
 WITH_PREDEFINED_ONLY = "mpich"
 """Its trees can tell operations of the program's own from predefined ones, so the file is for these only."""
@@ -87,8 +88,9 @@ def measure(asked: Asked, samples_file: Path, tell: Callable[[str], None]) -> Me
     Raises UsageError, and RunFailed where even the default fails.
     """
     _check(asked)
-    mpi = find_mpi(asked.program, asked.mpi, asked.launcher)
-    if mpi.kind != asked.program:
+    kind = KINDS[asked.program]
+    mpi = find_mpi(kind, asked.mpi, asked.launcher)
+    if mpi.kind != kind:
         raise UsageError(f"--mpi: is {mpi}, not {asked.program}.")
     program = build_program(RACE, str(mpi.mpicxx), tell=tell)
     launcher = MpiLauncher(program, asked.ranks, launcher_words(asked.launcher))
@@ -96,7 +98,10 @@ def measure(asked: Asked, samples_file: Path, tell: Callable[[str], None]) -> Me
     field = _field(asked, mpi, launcher, world)
     if not field.candidates:
         raise RunFailed(f"{mpi} has no algorithms of {asked.operation} that can be forced.")
-    racing = MpiLauncher(program, asked.ranks, launcher.words, field.environment, field.options)
+    racing = _racing(
+        asked,
+        MpiLauncher(program, asked.ranks, launcher.words, field.environment, field.options),
+    )
     options = RaceOptions(
         asked.operation,
         _communicators(asked, world.ranks),
@@ -147,12 +152,14 @@ def _written(
 def _check(asked: Asked) -> None:
     within("--ranks", asked.ranks, 2, MOST_RANKS)
     seed_within("--seed", asked.seed)
-    if asked.program not in PROGRAMS:
-        raise UsageError(f"--for {asked.program}: --measure accepts {', '.join(PROGRAMS)}.")
+    if asked.program not in KINDS:
+        raise UsageError(f"--for {asked.program}: --measure accepts {', '.join(KINDS)}.")
     if asked.operation not in OPERATIONS:
         raise UsageError(
             f"--operation {asked.operation}: --measure accepts {', '.join(OPERATIONS)}."
         )
+    if asked.program == "intelmpi" and len(set(asked.communicators)) > 1:
+        raise UsageError("--ranks: Intel MPI takes one rule for all numbers of ranks; race one.")
     if asked.program == "mpich" and asked.out.suffix != ".json":
         raise UsageError(f"-o {asked.out}: choices by size need a tree; name the file *.json.")
     if not math.isfinite(asked.budget_seconds) or asked.budget_seconds <= 0:
@@ -172,11 +179,18 @@ def _communicators(asked: Asked, world: int) -> tuple[int, ...]:
     return tuple(sorted(set(ranks)))
 
 
+def _racing(asked: Asked, launcher: MpiLauncher) -> Launcher:
+    """What starts the ranks of a race: Intel MPI takes a preset at its start only."""
+    return intelmpi.SeparateLaunches(launcher) if asked.program == "intelmpi" else launcher
+
+
 def _field(asked: Asked, mpi: Mpi, launcher: MpiLauncher, world: World) -> Field:
     spans_hosts = 1 < world.hosts < world.ranks
     if asked.program == "openmpi":
         version = parse_version(mpi.version)
         return openmpi.field_of(asked.operation, version, launcher.cvars, spans_hosts=spans_hosts)
+    if asked.program == "intelmpi":
+        return intelmpi.field_of(asked.operation, launcher.says)
     words = carried(mpi).words
     leaves = {word.removeprefix("algorithm=") for word in words if word.startswith("algorithm=")}
     is_behind = spans_hosts and flat_composition(device_tree(mpi), asked.operation) is not None

@@ -1,6 +1,7 @@
-"""UCC's radix of the barrier of its component tl/ucp, a k-nomial exchange: radix n + 1 sends n messages a round.
+"""UCC's component tl/ucp: the radix of its barrier, and scores of allgather and alltoall by sizes and team sizes.
 
-Where P is no power of the radix, UCC's ranks beyond it tell a partner first, which n-way dissemination does not.
+The barrier is a k-nomial exchange: radix n + 1 sends n messages a round. Where P is no power of the radix, UCC's ranks
+beyond it tell a partner first, which n-way dissemination does not.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from pathlib import Path
 from chiplog.errors import UsageError
 from chiplog.prediction.n_way import N_WAY
 from chiplog.tune.choice import Tuning
+from chiplog.tune.formats import ucc_scores
 from chiplog.tune.formats.one_radix import lines, radix, read_lines
 from chiplog.tune.version import Version
 from chiplog.tune.writer import TuningFormat, TuningWriter, only_format
@@ -19,14 +21,20 @@ VARIABLE = "UCC_TL_UCP_BARRIER_KN_RADIX"
 
 
 def offered(operation: str, _: Version) -> Collection[str]:
-    """Barriers only."""
-    if operation != "barrier":
-        raise UsageError(f"--operation {operation}: UCC's setting is written for barrier only.")
-    return (N_WAY,)
+    """The radix of a barrier, else the algorithms that scores name."""
+    if operation == "barrier":
+        return (N_WAY,)
+    if operation not in ucc_scores.ALGORITHMS:
+        raise UsageError(
+            f"--operation {operation}: UCC's settings are written for barrier, {', '.join(ucc_scores.ALGORITHMS)}."
+        )
+    return ucc_scores.ALGORITHMS[operation]
 
 
 def text(tuning: Tuning, _: Version) -> str:
     """One line."""
+    if tuning.operation != "barrier":
+        return ucc_scores.text(tuning)
     ranks = f"{tuning.ranks[0]} to {tuning.ranks[-1]} ranks"
     return lines(
         {VARIABLE: radix(tuning)},
@@ -42,6 +50,6 @@ def settings(path: Path, _: Version) -> Mapping[str, str]:
 FORMAT = TuningFormat(offered, text, settings)
 UCC = TuningWriter(
     name="ucc",
-    summary="UCC's tl/ucp: one radix of the barrier",
+    summary="UCC's tl/ucp: one radix of the barrier; allgather and alltoall by ranks and sizes",
     format_for=only_format(FORMAT),
 )
