@@ -25,6 +25,7 @@
 #include "chiplog/median.hpp"
 #include "core/json_object.hpp"
 #include "cvars.hpp"
+#include "emulations.hpp"
 #include "plan.hpp"
 
 namespace chiplog::race {
@@ -146,6 +147,7 @@ int nothing(Buffers&, MPI_Comm) { return MPI_SUCCESS; }
 // One variant in one cell.
 struct Runner {
   const Variant* variant = nullptr;
+  bench::Call call = nullptr;
   MPI_Comm world = MPI_COMM_NULL;
   double trial_ns = 0;
   std::vector<Sample> in_windows;
@@ -199,20 +201,22 @@ class Race {
     if (wrong_.count(variant.name) > 0) return wrong_.at(variant.name);
     const MPI_Comm world = group_.of(variant);
     const Applied applied(variant.settings);
-    const FirstCall first = first_call(operation_, buffers_, world, group_.meet(), plan_.checks);
+    const bench::Call call = variant.is_emulation ? find_emulation(cell_.operation, variant.name) : operation_.own;
+    const FirstCall first = first_call(cell_.operation, {call, buffers_, world, group_.meet()}, plan_.checks);
     if (first.is_refused) return "the MPI refuses it here";
     if (first.is_wrong) return wrong_[variant.name] = "its result is wrong";
     const bool is_behind = !runners_.empty() && shortest_ns() >= long_ns && first.ns > set_up_factor * limit_ns();
-    const double time_ns = is_behind || first.ns >= sure_ns ? first.ns : trial_ns(timed(world));
+    const double time_ns =
+        is_behind || first.ns >= sure_ns ? first.ns : trial_ns({call, buffers_, world, group_.meet()});
     const bool checks_order = plan_.checks && !plan_.commutative && (runners_.empty() || time_ns <= limit_ns());
     if (checks_order && mixes_the_order(cell_.operation, cell_.bytes, world, group_.meet())) {
       return wrong_[variant.name] = "its result is wrong for operations that do not commute";
     }
-    runners_.push_back({&variant, world, time_ns, {}, {}});
+    runners_.push_back({&variant, call, world, time_ns, {}, {}});
     return "";
   }
 
-  bench::Timed timed(MPI_Comm world) { return {operation_.own, buffers_, world, group_.meet()}; }
+  bench::Timed timed(const Runner& runner) { return {runner.call, buffers_, runner.world, group_.meet()}; }
 
   // The shortest of a few calls, the same on all ranks.
   double trial_ns(const bench::Timed& timed) const {
@@ -298,7 +302,7 @@ class Race {
       Runner& one = runners_[index];
       const Applied applied(one.variant->settings);
       const std::vector<Sample> more =
-          in_windows ? windows(timed(one.world), block(one)) : bench::after_barriers(timed(one.world), block(one));
+          in_windows ? windows(timed(one), block(one)) : bench::after_barriers(timed(one), block(one));
       std::vector<Sample>& all = in_windows ? one.in_windows : one.after_barriers;
       all.insert(all.end(), more.begin(), more.end());
     }

@@ -29,7 +29,7 @@ int whole(const std::string& text, const std::string& name, std::int64_t least) 
 Variant parse_variant(const std::string& text, const std::string& name) {
   const std::size_t colon = text.find(':');
   if (colon == std::string::npos) throw UsageError(name + " accepts NAME:cvar=value,..., not '" + text + "'");
-  Variant found{text.substr(0, colon), {}};
+  Variant found{text.substr(0, colon), {}, false};
   for (const std::string& one : split(text.substr(colon + 1), ',')) {
     const std::size_t equals = one.find('=');
     if (equals == std::string::npos) throw UsageError(name + " accepts cvar=value, not '" + one + "'");
@@ -41,7 +41,8 @@ Variant parse_variant(const std::string& text, const std::string& name) {
 std::size_t place_of(const std::vector<Variant>& variants, const std::string& name) {
   const auto found =
       std::find_if(variants.begin(), variants.end(), [&](const Variant& one) { return one.name == name; });
-  if (found == variants.end()) throw UsageError("--cell names the variant '" + name + "' before --variant does");
+  if (found == variants.end())
+    throw UsageError("--cell names the variant '" + name + "' before --variant or --emulation does");
   return static_cast<std::size_t>(found - variants.begin());
 }
 
@@ -64,6 +65,7 @@ const std::vector<Known>& known_options() {
   using Text = const std::string&;
   static const std::vector<Known> known{
       {"--variant", [](Plan& plan, Text value, Text name) { plan.variants.push_back(parse_variant(value, name)); }},
+      {"--emulation", [](Plan& plan, Text value, Text) { plan.variants.push_back({value, {}, true}); }},
       {"--cell",
        [](Plan& plan, Text value, Text name) { plan.cells.push_back(parse_cell(value, name, plan.variants)); }},
       {"--cvars", [](Plan& plan, Text value, Text) { plan.cvars = value; }},

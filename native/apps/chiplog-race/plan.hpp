@@ -8,10 +8,12 @@
 
 namespace chiplog::race {
 
-// A way to use the MPI: its control variables while a communicator is made, and while operations run on it.
+// A way to use the MPI: its control variables while a communicator is made, and while operations run on it; or the
+// emulation of that name in place of the operation.
 struct Variant {
   std::string name;
   Settings settings;
+  bool is_emulation = false;
 };
 
 // One operation at one number of ranks, one size and of one datatype.
@@ -38,7 +40,7 @@ struct Plan {
 };
 
 // UsageError names an argument that is not understood.
-//   --variant NAME:cvar=value,...    --cell OPERATION:RANKS:BYTES:DATATYPE:NAME,NAME,...
+//   --variant NAME:cvar=value,...    --emulation NAME    --cell OPERATION:RANKS:BYTES:DATATYPE:NAME,NAME,...
 Plan parse_plan(int argc, char** argv);
 
 }  // namespace chiplog::race
