@@ -37,8 +37,8 @@ def print_guidelines(judgement: Judgement) -> None:
 def _answer(violated: int, count: int) -> str:
     if not violated:
         return f"no violation is sure among {counted(count, 'guideline')}."
-    sure = "all of them surely (95 %)" if violated > 1 else "surely (95 %)"
-    return f"{violated} of {counted(count, 'guideline')} {'is' if violated == 1 else 'are'} violated, {sure}."
+    are = "is" if violated == 1 else "are"
+    return f"{violated} of {counted(count, 'guideline')} {are} surely violated (95 %)."
 
 
 def _table(violations: list[Finding]) -> Table:
