@@ -101,6 +101,21 @@ def test_han_hands_barriers_over_for_the_ranks_of_the_rule(
     assert failing(cluster, mpi, settings, calls) == {"barrier:4:0"}
 
 
+@pytest.mark.parametrize(("shape", "ranks", "members"), [("2x1", 2, "0,2"), ("1x2", 2, "0,1")])
+def test_a_shape_has_the_first_ranks_of_the_first_hosts(
+    shape: str, ranks: int, members: str, cluster: Cluster, mpi: Mpi
+) -> None:
+    program = str(build_program(RACE, str(mpi.mpicxx)).path)
+    words = ("--variant", "default:", "--samples", "1", "--cell", f"bcast:{ranks}:64:byte:default")
+    done = started(cluster, mpi, {}, program, "--shape", shape, *words)
+    assert f'"type":"members","ranks":{ranks},"of":[{members}]' in done.stdout, done.stderr
+    assert '"type":"end"' in done.stdout
+    done = started(
+        cluster, mpi, {}, program, "--shape", "3x1", *words[:-1], "bcast:3:8:byte:default"
+    )
+    assert "3 hosts with 1 ranks each are not among those that were started" in done.stderr
+
+
 def test_forced_algorithms_race_without_han_and_the_default_with_it(
     cluster: Cluster, mpi: Mpi
 ) -> None:

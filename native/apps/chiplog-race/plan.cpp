@@ -56,6 +56,12 @@ Cell parse_cell(const std::string& text, const std::string& name, const std::vec
   return found;
 }
 
+Shape parse_shape(const std::string& text, const std::string& name) {
+  const std::vector<std::string> parts = split(text, 'x');
+  if (parts.size() != 2) throw UsageError(name + " accepts HOSTSxPROCESSES, such as 8x4, not '" + text + "'");
+  return {whole(parts[0], name, 1), whole(parts[1], name, 1)};
+}
+
 struct Known {
   std::string name;
   std::function<void(Plan& plan, const std::string& value, const std::string& name)> apply;
@@ -69,6 +75,7 @@ const std::vector<Known>& known_options() {
       {"--cell",
        [](Plan& plan, Text value, Text name) { plan.cells.push_back(parse_cell(value, name, plan.variants)); }},
       {"--cvars", [](Plan& plan, Text value, Text) { plan.cvars = value; }},
+      {"--shape", [](Plan& plan, Text value, Text name) { plan.shape = parse_shape(value, name); }},
       {"--without", [](Plan& plan, Text value, Text) { plan.without = value; }},
       {"--samples", [](Plan& plan, Text value, Text name) { plan.samples = whole(value, name, 1); }},
       {"--least", [](Plan& plan, Text value, Text name) { plan.least = whole(value, name, 1); }},

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -22,6 +22,7 @@ from chiplog.cli.options import (
     option,
 )
 from chiplog.cli.output import note, write_json
+from chiplog.errors import UsageError
 from chiplog.output_file import is_standard_output, write_files
 
 if TYPE_CHECKING:
@@ -74,6 +75,10 @@ class RacingOptions:
         metavar=COMMAND,
         help='With --measure: starts the ranks, e.g. "srun -N 8"; else 2, or --ranks.',
     )
+    shape: str | None = option(
+        metavar="NODESxPROCESSES,...",
+        help="With --measure: the jobs to tune for, such as 8x2,4x4; a file for each.",
+    )
     budget: float = option(600.0, metavar=SECONDS, help="With --measure: of the whole.")
     seed: int = option(1, help="With --measure: of orders and held-out sizes.")
     commutative: bool = option(
@@ -110,6 +115,8 @@ def tune(
 
     It holds what the model says, or what measuring proves to be faster; elsewhere the default stays.
     """
+    if race.shape and not race.measured:
+        raise UsageError("--shape: a model knows no nodes; measure with --measure.")
     if race.measured:
         _measure(asked, race, json_file, details=details)
     else:
@@ -118,7 +125,6 @@ def tune(
 
 def _model(asked: AskedTuning, json_file: str | None, *, anyway: bool, details: bool) -> None:
     from chiplog.cli.tuning_table import print_tuning
-    from chiplog.errors import UsageError
     from chiplog.tune.choice import tuning_to_json
     from chiplog.tune.model_tuning import DEFAULT_SIZES
     from chiplog.tune.model_tuning import tune as tune_function
@@ -151,11 +157,39 @@ def _model(asked: AskedTuning, json_file: str | None, *, anyway: bool, details: 
 def _measure(
     asked: AskedTuning, race: RacingOptions, json_file: str | None, *, details: bool
 ) -> None:
+    from chiplog.tune.measured.shapes import file_of, parse_shapes
+
+    question = _asked_race(asked, race)
+    shapes = parse_shapes(race.shape) if race.shape else ()
+    if shapes and asked.ranks:
+        raise UsageError("--ranks: are given by --shape; leave one of them out.")
+    if len(shapes) < 2:
+        shape = shapes[0] if shapes else None
+        _measure_shape(replace(question, shape=shape), race, json_file, details=details)
+        return
+    if race.samples or race.from_samples or is_standard_output(asked.out) or json_file == "-":
+        raise UsageError(
+            "--shape: of several shapes each has files of its own; name -o and --json."
+        )
+    share = question.budget_seconds / len(shapes)
+    for shape in shapes:
+        note(f"{shape}: {shape.text}")
+        one_shape = replace(
+            question, shape=shape, out=file_of(asked.out, shape), budget_seconds=share
+        )
+        json_of_shape = str(file_of(Path(json_file), shape)) if json_file else None
+        _measure_shape(one_shape, race, json_of_shape, details=details)
+    note("each file is for jobs of its shape: rules know numbers of ranks, not of nodes")
+
+
+def _measure_shape(
+    question: Asked, race: RacingOptions, json_file: str | None, *, details: bool
+) -> None:
     from chiplog.cli.measured_table import print_measured, wanted_budget
     from chiplog.tune.measured.summary import measured_to_json
     from chiplog.tune.measured.tuning import choose_again, measure
 
-    out, question = asked.out, _asked_race(asked, race)
+    out = question.out
     if race.from_samples is not None:
         tuned = choose_again(question, race.from_samples)
     else:
@@ -164,11 +198,11 @@ def _measure(
     settings = " ".join(f"{name}={value}" for name, value in _write(tuned.files, out).items())
     if json_file:
         content = measured_to_json(
-            asked.operation, tuned.mpi, tuned.summary, tuned.verdicts, tuned.raced
+            question.operation, tuned.mpi, tuned.summary, tuned.verdicts, tuned.raced
         )
         write_json(json_file, content)
     if json_file != "-" and not is_standard_output(out):
-        print_measured(tuned, asked.operation, details=details)
+        print_measured(tuned, question.operation, details=details)
     without = "has no rule: without it, all is the same"
     if tuned.raced.ran_out:
         wanted = wanted_budget(tuned.raced) or "a longer --budget"
@@ -180,14 +214,16 @@ def _asked_race(asked: AskedTuning, race: RacingOptions) -> Asked:
     from chiplog.measurement.datatypes import parse_datatypes
     from chiplog.plan.ranks import parse_ranks
     from chiplog.plan.sizes import parse_sizes
+    from chiplog.tune.measured.shapes import parse_shapes
     from chiplog.tune.measured.tuning import DEFAULT_SIZES, Asked
 
     counts = parse_ranks(asked.ranks, every=False) if asked.ranks else ()
+    shapes = parse_shapes(race.shape) if race.shape else ()
     return Asked(
         program=asked.program,
         operation=asked.operation,
         out=asked.out,
-        ranks=max(counts, default=2),
+        ranks=max([shape.processes for shape in shapes] or counts, default=2),
         sizes=parse_sizes(asked.sizes) if asked.sizes else DEFAULT_SIZES,
         communicators=counts,
         launcher=race.launcher,
