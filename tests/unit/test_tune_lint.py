@@ -23,7 +23,7 @@ from chiplog.tune.lint.openmpi_release import OpenMpiRelease
 from chiplog.tune.lint.rule import FileIgnored, Rule
 from chiplog.tune.lint.settings_lint import Setting, looks_like_settings, read_settings
 from chiplog.tune.lint.size_notes import size_notes
-from chiplog.tune.mpich_tree import Carried
+from chiplog.tune.mpich_tree import Carried, words_of
 from chiplog.tune.version import Version
 
 ALGORITHMS = {
@@ -299,6 +299,23 @@ def test_the_own_tree_of_a_release_is_legal() -> None:
 def test_mistakes_in_a_tree_are_told(branch: dict[str, object], words: str) -> None:
     found = wrong(in_tree(tree(alltoall=branch)))
     assert any(words in reason for _, reason in found), found
+
+
+@pytest.mark.parametrize(
+    ("library", "known"),
+    [
+        (b"comm_size=any\0comm_size<=\0avg_msg_size=any\0comm_avg_ppn<=\0", False),
+        (b"any\0=any\0comm_size<=\0comm_avg_ppn<=\0", True),
+    ],
+)
+def test_a_rest_of_processes_a_node_is_for_releases_that_take_any_such_key(
+    library: bytes, known: bool
+) -> None:
+    """MPICH 4.0 compares with each key that it knows, later ones with the end of all of them."""
+    release = mpich()
+    release.__dict__["_carried"] = Carried(frozenset(words_of(library)), (OWN,))
+    assert release.knows_test("comm_avg_ppn<=4") and release.knows_test("comm_size=any")
+    assert release.knows_test("comm_avg_ppn=any") is known
 
 
 def test_a_question_that_an_operation_has_no_answer_to_is_illegal() -> None:
