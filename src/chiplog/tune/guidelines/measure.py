@@ -12,7 +12,7 @@ from chiplog.measurement.datatypes import BYTE, find_datatype, whole_datatypes
 from chiplog.measurement.mpi_at_hand import find_mpi, launcher_words
 from chiplog.measurement.programs import RACE, build_program
 from chiplog.plan.sizes import MAX_MESSAGE_BYTES
-from chiplog.tune.guidelines.guideline import EMULATIONS, guidelines_of
+from chiplog.tune.guidelines.guideline import EMULATIONS, Guideline, guidelines_of
 from chiplog.tune.guidelines.judge import Judgement, JudgeOptions, judge
 from chiplog.tune.guidelines.result import SamplesLog
 from chiplog.tune.measured.mpi_launcher import MpiLauncher
@@ -58,15 +58,30 @@ def guidelines(
     """
     within("--ranks", ranks, 2, MOST_RANKS)
     asked = options or GuidelineOptions()
+    _check_operations(operations)
+    chosen = find_mpi(None, mpi, launcher)
+    program = build_program(RACE, str(chosen.mpicxx), tell=tell)
+    starter = MpiLauncher(program, ranks, launcher_words(launcher) if launcher else ())
+    world = starter.world().ranks
+    every = _every(operations or tuple(EMULATIONS), world, asked)
+    samples = SamplesLog()
+    judgement = judge(starter, every, asked.amount, tell=tell, log=samples.add)
+    source = f"{chosen}, {world} ranks"
+    if samples_file is not None:
+        samples.write(samples_file, source)
+    return replace(judgement, source=source)
+
+
+def _check_operations(operations: Sequence[str]) -> None:
     for operation in operations:
         if operation not in EMULATIONS:
             raise UsageError(
                 f"there is no operation '{operation}' here; there are {', '.join(EMULATIONS)}."
             )
-    chosen = find_mpi(None, mpi, launcher)
-    program = build_program(RACE, str(chosen.mpicxx), tell=tell)
-    ranks_starter = MpiLauncher(program, ranks, launcher_words(launcher) if launcher else ())
-    world = ranks_starter.world().ranks
+
+
+def _every(operations: Sequence[str], world: int, asked: GuidelineOptions) -> list[Guideline]:
+    """All guidelines of so many ranks; UsageError where there is none, or messages are too large."""
     if world < 2:
         raise RunFailed("the launcher started one rank; guidelines are about two or more.")
     sizes = tuple(sorted(set(asked.sizes)))
@@ -76,14 +91,9 @@ def guidelines(
             f"{MAX_MESSAGE_BYTES // world} B each."
         )
     counts = [count for count in (world - 1, world) if count > 1]
-    every = guidelines_of(operations or tuple(EMULATIONS), counts, sizes, asked.datatype)
+    every = guidelines_of(operations, counts, sizes, asked.datatype)
     if not every:
         raise UsageError(
             f"--sizes: {operations[0]} has no guideline at one size; give two or more."
         )
-    samples = SamplesLog()
-    judgement = judge(ranks_starter, every, asked.amount, tell=tell, log=samples.add)
-    source = f"{chosen}, {world} ranks"
-    if samples_file is not None:
-        samples.write(samples_file, source)
-    return replace(judgement, source=source)
+    return every
