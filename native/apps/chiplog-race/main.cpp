@@ -353,7 +353,7 @@ void run(const Plan& plan) {
   int ranks = 0;
   PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
   PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
-  const int hosts = hosts_of(MPI_COMM_WORLD);
+  const int hosts = count_hosts();
   if (rank == 0) print(JsonObject().add("type", "launch").add("ranks", ranks).add("hosts", hosts));
   if (!plan.cvars.empty() && rank == 0) print_cvars(plan.cvars);
   std::map<int, std::unique_ptr<Group>> groups;

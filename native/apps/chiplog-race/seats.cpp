@@ -13,7 +13,8 @@ struct Seat {
   int place = 0;
 };
 
-Seat seat_in(MPI_Comm world) {
+Seat find_seat() {
+  MPI_Comm world = MPI_COMM_WORLD;
   int rank = 0;
   Seat seat;
   MPI_Comm host = MPI_COMM_NULL;
@@ -24,16 +25,20 @@ Seat seat_in(MPI_Comm world) {
   PMPI_Exscan(&is_first, &seat.host, 1, MPI_INT, MPI_SUM, world);
   if (rank == 0) seat.host = 0;
   PMPI_Bcast(&seat.host, 1, MPI_INT, 0, host);
-  PMPI_Comm_free(&host);
+  return seat;  // the communicator stays: no other one gets its number while messages of both may be on their way
+}
+
+const Seat& own_seat() {
+  static const Seat seat = find_seat();
   return seat;
 }
 
 }  // namespace
 
-int hosts_of(MPI_Comm world) {
-  const int host = seat_in(world).host;
+int count_hosts() {
+  const int host = own_seat().host;
   int last = 0;
-  PMPI_Allreduce(&host, &last, 1, MPI_INT, MPI_MAX, world);
+  PMPI_Allreduce(&host, &last, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
   return last + 1;
 }
 
@@ -41,7 +46,7 @@ bool is_member(int ranks, const Shape& shape) {
   int rank = 0;
   PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
   if (shape.hosts == 0 || shape.hosts * shape.processes != ranks) return rank < ranks;
-  const Seat seat = seat_in(MPI_COMM_WORLD);
+  const Seat& seat = own_seat();
   const bool is_in = seat.host < shape.hosts && seat.place < shape.processes;
   const int one = is_in ? 1 : 0;
   int all = 0;

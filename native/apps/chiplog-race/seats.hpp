@@ -7,9 +7,9 @@
 
 namespace chiplog::race {
 
-// All of these are collective over the communicator, or over MPI_COMM_WORLD.
+// Both are collective over MPI_COMM_WORLD.
 
-int hosts_of(MPI_Comm world);
+int count_hosts();
 
 // Whether this rank belongs to the communicator of so many ranks: the first of all, or those of the shape, which are
 // the first ranks of the first hosts. Throws UsageError where too few hosts or ranks were started for the shape.
