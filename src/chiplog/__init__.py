@@ -6,8 +6,8 @@
     >>> f"{fit['L'].value * 1e6:.2f} us"
     '5.00 us'
 
-`measure`, `read`, `fit`, `changes`, `compare`, `predict`, `simulate`, `app`, `bench`, `survey`, `ucx` and `run` are
-the commands as functions (`chiplog.api`). Functions are verbs; the packages that do the work are nouns, such as
+`measure`, `read`, `fit`, `changes`, `compare`, `predict`, `simulate`, `app`, `bench`, `guidelines`, `survey`, `ucx` and
+`run` are the commands as functions (`chiplog.api`). Functions are verbs; the packages that do the work are nouns, such as
 `chiplog.fitting`.
 """
 
@@ -24,6 +24,7 @@ __all__ = [
     "changes",
     "compare",
     "fit",
+    "guidelines",
     "history",
     "measure",
     "predict",

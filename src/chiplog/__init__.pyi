@@ -3,6 +3,7 @@ from chiplog.api import bench as bench
 from chiplog.api import changes as changes
 from chiplog.api import compare as compare
 from chiplog.api import fit as fit
+from chiplog.api import guidelines as guidelines
 from chiplog.api import history as history
 from chiplog.api import measure as measure
 from chiplog.api import predict as predict

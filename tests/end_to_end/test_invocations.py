@@ -125,6 +125,12 @@ INVOCATIONS = """
 2 | bench | it accepts barrier, bcast
 2 | bench dance | there is no operation 'dance'
 2 | bench barrier --launches 0 | --launches
+2 | bench dance --guidelines | there is no operation 'dance'
+2 | bench --guidelines --bytes 64 | --guidelines takes --sizes
+2 | bench --guidelines --launches 1 | --launches
+2 | bench barrier --sizes 8 | --sizes: is for --guidelines
+2 | tune --for openmpi -o x --shape 8x2 | a model knows no nodes
+2 | tune --for openmpi -o x --measure --shape 8by2 | --shape
 2 | bench barrier --samples x | integer
 2 | bench barrier --bytes 1furlong | --bytes
 2 | export MODEL -o OUT | it accepts

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import pytest
+from json_schemas import validate
 from slurm_cluster import Cluster, slurm
 
 from chiplog.measurement.launchers import OPEN_MPI_AS_ROOT
@@ -99,6 +102,41 @@ def test_han_hands_barriers_over_for_the_ranks_of_the_rule(
     settings = written(files, path)
     calls = ["barrier:4:0", "barrier:3:0"]
     assert failing(cluster, mpi, settings, calls) == {"barrier:4:0"}
+
+
+@pytest.mark.parametrize(("shape", "ranks", "members"), [("2x1", 2, "0,2"), ("1x2", 2, "0,1")])
+def test_a_shape_has_the_first_ranks_of_the_first_hosts(
+    shape: str, ranks: int, members: str, cluster: Cluster, mpi: Mpi
+) -> None:
+    program = str(build_program(RACE, str(mpi.mpicxx)).path)
+    words = ("--variant", "default:", "--samples", "1", "--cell", f"bcast:{ranks}:64:byte:default")
+    done = started(cluster, mpi, {}, program, "--shape", shape, *words)
+    assert f'"type":"members","ranks":{ranks},"of":[{members}]' in done.stdout, done.stderr
+    assert '"type":"end"' in done.stdout
+    done = started(
+        cluster, mpi, {}, program, "--shape", "3x1", *words[:-1], "bcast:3:8:byte:default"
+    )
+    assert "3 hosts with 1 ranks each are not among those that were started" in done.stderr
+
+
+def test_each_shape_of_jobs_gets_a_file_that_names_it(
+    cluster: Cluster, mpi: Mpi, tmp_path: Path
+) -> None:
+    launcher = f"srun --mpi={INTERFACES[mpi.kind]} {' '.join(RANKS)}"
+    asked = ("--for", "openmpi", "--operation", "barrier", "--mpi", str(mpi.mpicxx))
+    done = cluster.run(
+        *("env", *(f"{k}={v}" for k, v in OPEN_MPI_AS_ROOT.items())),
+        *(sys.executable, "-m", "chiplog", "tune", "--measure", *asked, "--shape", "2x1,1x2"),
+        *("--launcher", launcher, "--budget", "20", "-o", str(tmp_path / "rules.conf")),
+        *("--json", str(tmp_path / "tuned.json")),
+    )
+    assert done.returncode == 0, done.stderr
+    for shape in ("2x1", "1x2"):
+        first, *_ = (tmp_path / f"rules-{shape}.conf").read_text().splitlines()
+        assert first == f"1 # collectives; for jobs of {shape} (nodes x processes) only"
+        validate(json.loads((tmp_path / f"tuned-{shape}.json").read_text()))
+    header = (tmp_path / "rules-1x2.conf.samples.jsonl").read_text().splitlines()[0]
+    assert json.loads(header)["hosts"] == 1
 
 
 def test_forced_algorithms_race_without_han_and_the_default_with_it(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from chiplog.cli import main
 from chiplog.cli.tune_lint import MOST_WRONG
 from chiplog.errors import UsageError
+from chiplog.tune.formats.openmpi_rules import OPERATIONS
 from chiplog.tune.lint.classic_lint import lint_classic
 from chiplog.tune.lint.han_lint import lint_han, looks_like_han
 from chiplog.tune.lint.json_lines import parse_json
@@ -19,8 +21,9 @@ from chiplog.tune.lint.mpich_release import MpichRelease
 from chiplog.tune.lint.openmpi_json_lint import lint_openmpi_json
 from chiplog.tune.lint.openmpi_release import OpenMpiRelease
 from chiplog.tune.lint.rule import FileIgnored, Rule
-from chiplog.tune.lint.settings_lint import looks_like_settings, read_settings
-from chiplog.tune.mpich_tree import Carried
+from chiplog.tune.lint.settings_lint import Setting, looks_like_settings, read_settings
+from chiplog.tune.lint.size_notes import size_notes
+from chiplog.tune.mpich_tree import Carried, words_of
 from chiplog.tune.version import Version
 
 ALGORITHMS = {
@@ -36,8 +39,8 @@ def openmpi(version: Version = (4, 1, 4), *, is_here: bool = True) -> OpenMpiRel
     return release
 
 
-def classic(text: str, version: Version = (4, 1, 4)) -> list[Rule]:
-    rules, places = lint_classic(text, openmpi(version))
+def classic(text: str, version: Version = (4, 1, 4), *, is_here: bool = True) -> list[Rule]:
+    rules, places = lint_classic(text, openmpi(version, is_here=is_here))
     return sorted([*rules, *(one.rule for one in places)], key=lambda one: one.line)
 
 
@@ -298,6 +301,23 @@ def test_mistakes_in_a_tree_are_told(branch: dict[str, object], words: str) -> N
     assert any(words in reason for _, reason in found), found
 
 
+@pytest.mark.parametrize(
+    ("library", "known"),
+    [
+        (b"comm_size=any\0comm_size<=\0avg_msg_size=any\0comm_avg_ppn<=\0", False),
+        (b"any\0=any\0comm_size<=\0comm_avg_ppn<=\0", True),
+    ],
+)
+def test_a_rest_of_processes_a_node_is_for_releases_that_take_any_such_key(
+    library: bytes, known: bool
+) -> None:
+    """MPICH 4.0 compares with each key that it knows, later ones with the end of all of them."""
+    release = mpich()
+    release.__dict__["_carried"] = Carried(frozenset(words_of(library)), (OWN,))
+    assert release.knows_test("comm_avg_ppn<=4") and release.knows_test("comm_size=any")
+    assert release.knows_test("comm_avg_ppn=any") is known
+
+
 def test_a_question_that_an_operation_has_no_answer_to_is_illegal() -> None:
     """MPICH asks alltoalls only whether they are in place, and aborts for others."""
     below = {"is_sendbuf_inplace=yes": BARRIER, "is_sendbuf_inplace=no": BARRIER}
@@ -371,6 +391,84 @@ def test_settings_are_name_and_value() -> None:
     assert looks_like_settings("# c\nA=1") and not looks_like_settings("2 # 3=4\nA=1")
 
 
+EXPORTING = """\
+#!/bin/bash
+module load openmpi
+\texport OMPI_MCA_coll_tuned_bcast_algorithm=6; export OMPI_MCA_btl='tcp,self'  # two
+if [ -n "$HOST" ]; then export OMPI_MCA_pml="ob1"; fi
+declare -x OMPI_MCA_coll_han_priority=0
+export PATH=$PATH:/opt/bin UCX_TLS=tcp
+echo "; export OMPI_MCA_echoed=1"
+OMPI_MCA_coll=self,tuned
+"""
+
+
+def test_a_script_has_the_settings_of_the_mpi_wherever_they_are_exported() -> None:
+    assert looks_like_settings(EXPORTING)
+    settings, others = read_settings(EXPORTING, ("OMPI_",))
+    assert [(one.line, one.name.removeprefix("OMPI_MCA_"), one.value) for one in settings] == [
+        (3, "coll_tuned_bcast_algorithm", "6"),
+        (3, "btl", "tcp,self"),
+        (4, "pml", "ob1"),
+        (5, "coll_han_priority", "0"),
+        (8, "coll", "self,tuned"),
+    ]
+    assert others == []
+
+
+def test_a_setting_whose_file_is_not_there_is_not_taken(tmp_path: Path) -> None:
+    there, elsewhere = tmp_path / "rules.conf", tmp_path / "none.conf"
+    there.write_text("")
+    assert Setting(1, "A", str(there)).without_file("ignored") is None
+    rule = Setting(1, "A", str(elsewhere)).without_file("ignored")
+    assert rule is not None and rule.is_wrong and str(rule.reason).endswith("none.conf': ignored")
+
+
+BLOCKS = ("allgather", "alltoall", "gather", "reduce_scatter", "reduce_scatter_block", "scatter")
+
+
+@pytest.mark.parametrize("operation", OPERATIONS)
+def test_sizes_that_count_the_blocks_of_all_ranks_are_noted(operation: str) -> None:
+    number = OPERATIONS.index(operation)
+    rules = classic(f"1\n{number}\n2\n2 1\n0 0 0 0\n16 2\n0 0 0 0\n8192 0 0 0\n", is_here=False)
+    notes = size_notes(rules)
+    if operation in BLOCKS:
+        assert [(note.line, note.text) for note in notes] == [
+            (
+                8,
+                f"{operation}: sizes count the blocks of all ranks together: 8192 B is 512 B a rank where there are 16",
+            )
+        ]
+    elif operation in ("scan", "exscan"):
+        assert [note.line for note in notes] == [8] and "one element" in notes[0].text
+    else:
+        assert notes == []
+
+
+@pytest.mark.parametrize("operation", ["scatter", "alltoall"])
+def test_a_size_below_a_byte_of_each_rank_is_never_taken(operation: str) -> None:
+    number = OPERATIONS.index(operation)
+    first = f"1\n{number}\n1\n64 2\n0 0 0 0\n8 0 0 0\n"  # the first entry is also for 2 ranks
+    assert wrong(classic(first, is_here=False)) == []
+    entries = f"1\n{number}\n2\n2 1\n0 0 0 0\n64 3\n0 0 0 0\n8 0 0 0\n64 0 0 0\n"
+    (line, reason) = only_wrong(classic(entries, is_here=False))
+    assert line == 8 and f"no {operation} has 8 to 63 B here" in reason
+    assert "64 B or more of 64 ranks" in reason
+    assert wrong(classic(entries.replace(f"1\n{number}\n", "1\n7\n", 1), is_here=False)) == []
+
+
+def test_json_rules_have_the_same_notes_and_the_same_sizes_that_are_never_taken() -> None:
+    rule = {"msg_size_min": 8, "msg_size_max": 31, "alg": 1}
+    entry = {"comm_size_min": 64, "comm_size_max": 128, "rules": [rule]}
+    text = json.dumps(
+        {"rule_file_version": 3, "module": "tuned", "collectives": {"scatter": [entry]}}
+    )
+    rules = lint_openmpi_json(text, openmpi((6, 0), is_here=False))
+    assert "no scatter has 8 to 31 B here" in only_wrong(rules)[1]
+    (note,) = size_notes(rules)
+    assert "8 B is 0.125 B a rank where there are 64" in note.text
+
+
 def test_a_shell_script_exports_settings_beside_commands() -> None:
     script = """\
 #!/bin/sh
@@ -394,7 +492,58 @@ def test_a_wrong_count_is_told_before_what_follows_from_it(announced: int, said:
     text = f"1\n2\n2\n4\n{announced}\n0 1 0 0\n1024 3 0 0\n8\n2\n0 1 0 0\n2048 3 0 0\n"
     first = next(rule for rule in classic(text) if rule.is_wrong)
     assert (first.line, first.text) == (5, f"{said} announced here")
-    assert "2 lines of rules follow" in str(first.reason)
+    assert "2 follow: all that comes after is read wrongly" in str(first.reason)
+
+
+TWO_OF_EACH = """\
+{} # operations
+2 # allreduce
+{} # numbers of ranks
+0 {} # sizes
+0 3 0 0
+1024 2 0 0
+8 2
+0 3 0 0
+4096 2 0 0
+7 # bcast
+1
+0 {}
+0 6 0 0
+2048 1 0 0
+"""
+
+
+@pytest.mark.parametrize(
+    ("counts", "line", "text", "reason"),
+    [
+        ((3, 2, 2, 2), 1, "3 operations", "2 follow: Open MPI ignores the whole file"),
+        ((1, 2, 2, 2), 1, "1 operation", "2 follow: the rest is not read"),
+        ((2, 3, 2, 2), 3, "3 numbers of ranks", "2 follow: "),
+        ((2, 1, 2, 2), 3, "1 number of ranks", "2 follow: "),
+        ((2, 2, 3, 2), 4, "3 message sizes", "2 follow: Open MPI ignores the whole file"),
+        ((2, 2, 1, 2), 4, "1 message size", "2 follow: Open MPI ignores the whole file"),
+        ((2, 2, 2, 3), 12, "3 message sizes", "2 follow: Open MPI ignores the whole file"),
+        ((2, 2, 2, 1), 12, "1 message size", "2 follow: the rest is not read"),
+    ],
+)
+@pytest.mark.parametrize("split", [False, True])
+def test_each_kind_of_wrong_count_is_told_by_its_line_alone(
+    counts: tuple[int, ...], line: int, text: str, reason: str, split: bool
+) -> None:
+    """Also where ranks and sizes stand on lines of their own; what is read at wrong places is not judged."""
+    written = TWO_OF_EACH.format(*counts)
+    if split:
+        written = re.sub(r"^(\d+) (\d+)( #.*)?$", r"\1 \2", written, flags=re.MULTILINE)
+    found = [rule for rule in classic(written) if rule.is_wrong and rule.text != "the file"]
+    causes = [rule for rule in found if rule.text.endswith(" announced here")]
+    assert [(one.line, one.text) for one in causes] == [(line, f"{text} announced here")]
+    assert str(causes[0].reason).startswith(reason)
+    assert all(one.line < line for one in found if one not in causes)
+    assert wrong(classic(TWO_OF_EACH.format(2, 2, 2, 2))) == []
+
+
+def test_an_entry_without_sizes_is_no_wrong_count() -> None:
+    assert wrong(classic("1\n2\n2\n0 0\n8 1\n0 3 0 0\n")) == []
 
 
 def test_a_file_on_one_line_and_one_with_comments_have_right_counts() -> None:

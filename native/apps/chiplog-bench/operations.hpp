@@ -37,6 +37,12 @@ class Buffers {
   [[nodiscard]] char* send() { return send_.data(); }
   [[nodiscard]] char* receive() { return receive_.data(); }
 
+  // A third buffer as large as the others, made when it is first asked for.
+  [[nodiscard]] char* scratch() {
+    if (scratch_.empty()) scratch_.resize(send_.size());
+    return scratch_.data();
+  }
+
  private:
   // Throws UsageError where the bytes are no whole number of the datatype.
   static int count_in(int bytes, const Datatype& datatype);
@@ -48,6 +54,7 @@ class Buffers {
   std::vector<int> blocks_;
   std::vector<char> send_;
   std::vector<char> receive_;
+  std::vector<char> scratch_;
 };
 
 // Returns the MPI's error code.

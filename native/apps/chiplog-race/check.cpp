@@ -42,14 +42,16 @@ unsigned char expected(const std::string& operation, const Place& place, std::si
   const auto source = static_cast<int>(at / bytes);
   const std::size_t mine = static_cast<std::size_t>(place.rank) * bytes;
   if (operation == "bcast") return byte_of(0, at);
-  if (operation == "allgather") return byte_of(source, at % bytes);
+  if (operation == "gather" || operation == "allgather") return byte_of(source, at % bytes);
+  if (operation == "scatter") return byte_of(0, mine + at);
   if (operation == "alltoall") return byte_of(source, mine + at % bytes);
   return of_all_ranks(place.ranks, operation == "reduce_scatter" ? mine + at : at);
 }
 
 std::size_t result_bytes(const std::string& operation, const Place& place, std::size_t bytes) {
-  if (operation == "barrier" || (operation == "reduce" && place.rank != 0)) return 0;
-  const bool has_all_blocks = operation == "allgather" || operation == "alltoall";
+  const bool is_of_root = operation == "reduce" || operation == "gather";
+  if (operation == "barrier" || (is_of_root && place.rank != 0)) return 0;
+  const bool has_all_blocks = operation == "gather" || operation == "allgather" || operation == "alltoall";
   return has_all_blocks ? bytes * static_cast<std::size_t>(place.ranks) : bytes;
 }
 
@@ -165,19 +167,19 @@ bool anywhere(bool mine, MPI_Comm meet) {
 
 }  // namespace
 
-FirstCall first_call(const bench::Operation& operation, bench::Buffers& buffers, MPI_Comm world, MPI_Comm meet,
-                     bool checks) {
-  const Place place = place_in(world);
-  const auto bytes = static_cast<std::size_t>(buffers.bytes());
+FirstCall first_call(const std::string& operation, const bench::Timed& timed, bool checks) {
+  const MPI_Comm meet = timed.meet;
+  const Place place = place_in(timed.world);
+  const auto bytes = static_cast<std::size_t>(timed.buffers.bytes());
   const bool has_data = checks && bytes > 0;
-  if (has_data) fill(operation.name, place, bytes * static_cast<std::size_t>(place.ranks), buffers);
+  if (has_data) fill(operation, place, bytes * static_cast<std::size_t>(place.ranks), timed.buffers);
   PMPI_Barrier(meet);
   const double begin = bench::now_ns();
-  const bool refused = operation.own(buffers, world) != MPI_SUCCESS;
+  const bool refused = timed.call(timed.buffers, timed.world) != MPI_SUCCESS;
   double took = bench::now_ns() - begin;
   PMPI_Allreduce(MPI_IN_PLACE, &took, 1, MPI_DOUBLE, MPI_MAX, meet);
   if (anywhere(refused, meet)) return {took, true, false};
-  return {took, false, has_data && anywhere(has_wrong_result(operation.name, place, bytes, buffers), meet)};
+  return {took, false, has_data && anywhere(has_wrong_result(operation, place, bytes, timed.buffers), meet)};
 }
 
 bool mixes_the_order(const std::string& operation, int bytes, MPI_Comm world, MPI_Comm meet) {

@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "chiplog-bench/operations.hpp"
+#include "chiplog-bench/modes.hpp"
 
 namespace chiplog::race {
 
@@ -15,10 +15,9 @@ struct FirstCall {
   bool is_wrong = false;    // a rank has another result than MPI says; false where none was checked
 };
 
-// Calls the operation on `world`, and checks its result if `checks`. Collective over `meet`, which has the same ranks;
+// Calls the operation, or what stands for it, and checks its result if `checks`. Collective over the ranks that meet;
 // the same on all of them, as below.
-FirstCall first_call(const bench::Operation& operation, bench::Buffers& buffers, MPI_Comm world, MPI_Comm meet,
-                     bool checks);
+FirstCall first_call(const std::string& operation, const bench::Timed& timed, bool checks);
 
 // Whether a reduction is wrong for operations that do not commute; false of all other operations.
 bool mixes_the_order(const std::string& operation, int bytes, MPI_Comm world, MPI_Comm meet);

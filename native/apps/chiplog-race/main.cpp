@@ -25,7 +25,9 @@
 #include "chiplog/median.hpp"
 #include "core/json_object.hpp"
 #include "cvars.hpp"
+#include "emulations.hpp"
 #include "plan.hpp"
+#include "seats.hpp"
 
 namespace chiplog::race {
 namespace {
@@ -69,26 +71,12 @@ MPI_Comm duplicate(MPI_Comm original) {
   return made;
 }
 
-// On how many hosts the ranks are.
-int hosts_of(MPI_Comm world) {
-  MPI_Comm host = MPI_COMM_NULL;
-  PMPI_Comm_split_type(world, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host);
-  int rank = 0;
-  PMPI_Comm_rank(host, &rank);
-  PMPI_Comm_free(&host);
-  int is_first = rank == 0 ? 1 : 0;
-  int hosts = 0;
-  PMPI_Allreduce(&is_first, &hosts, 1, MPI_INT, MPI_SUM, world);
-  return hosts;
-}
-
-// The ranks of one size: the first so many of all. Its variants' communicators are made when they are needed.
+// The ranks of one size. Its variants' communicators are made when they are needed.
 class Group {
  public:
-  Group(int ranks, std::string without) : without_(std::move(without)) {
+  Group(bool is_member, std::string without) : without_(std::move(without)), is_member_(is_member) {
     int rank = 0;
     PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    is_member_ = rank < ranks;
     PMPI_Comm_split(MPI_COMM_WORLD, is_member_ ? 0 : MPI_UNDEFINED, rank, &meet_);
     if (!is_member_) return;
     PMPI_Comm_set_errhandler(meet_, MPI_ERRORS_RETURN);
@@ -146,6 +134,7 @@ int nothing(Buffers&, MPI_Comm) { return MPI_SUCCESS; }
 // One variant in one cell.
 struct Runner {
   const Variant* variant = nullptr;
+  bench::Call call = nullptr;
   MPI_Comm world = MPI_COMM_NULL;
   double trial_ns = 0;
   std::vector<Sample> in_windows;
@@ -199,20 +188,22 @@ class Race {
     if (wrong_.count(variant.name) > 0) return wrong_.at(variant.name);
     const MPI_Comm world = group_.of(variant);
     const Applied applied(variant.settings);
-    const FirstCall first = first_call(operation_, buffers_, world, group_.meet(), plan_.checks);
+    const bench::Call call = variant.is_emulation ? find_emulation(cell_.operation, variant.name) : operation_.own;
+    const FirstCall first = first_call(cell_.operation, {call, buffers_, world, group_.meet()}, plan_.checks);
     if (first.is_refused) return "the MPI refuses it here";
     if (first.is_wrong) return wrong_[variant.name] = "its result is wrong";
     const bool is_behind = !runners_.empty() && shortest_ns() >= long_ns && first.ns > set_up_factor * limit_ns();
-    const double time_ns = is_behind || first.ns >= sure_ns ? first.ns : trial_ns(timed(world));
+    const double time_ns =
+        is_behind || first.ns >= sure_ns ? first.ns : trial_ns({call, buffers_, world, group_.meet()});
     const bool checks_order = plan_.checks && !plan_.commutative && (runners_.empty() || time_ns <= limit_ns());
     if (checks_order && mixes_the_order(cell_.operation, cell_.bytes, world, group_.meet())) {
       return wrong_[variant.name] = "its result is wrong for operations that do not commute";
     }
-    runners_.push_back({&variant, world, time_ns, {}, {}});
+    runners_.push_back({&variant, call, world, time_ns, {}, {}});
     return "";
   }
 
-  bench::Timed timed(MPI_Comm world) { return {operation_.own, buffers_, world, group_.meet()}; }
+  bench::Timed timed(const Runner& runner) { return {runner.call, buffers_, runner.world, group_.meet()}; }
 
   // The shortest of a few calls, the same on all ranks.
   double trial_ns(const bench::Timed& timed) const {
@@ -298,7 +289,7 @@ class Race {
       Runner& one = runners_[index];
       const Applied applied(one.variant->settings);
       const std::vector<Sample> more =
-          in_windows ? windows(timed(one.world), block(one)) : bench::after_barriers(timed(one.world), block(one));
+          in_windows ? windows(timed(one), block(one)) : bench::after_barriers(timed(one), block(one));
       std::vector<Sample>& all = in_windows ? one.in_windows : one.after_barriers;
       all.insert(all.end(), more.begin(), more.end());
     }
@@ -331,6 +322,22 @@ class Race {
   double lead_ns_ = 0;
 };
 
+// Which of all ranks are in the communicator of so many.
+void print_members(int wanted, bool is_in) {
+  int rank = 0;
+  int ranks = 0;
+  PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  const int here = is_in ? 1 : 0;
+  std::vector<int> all(static_cast<std::size_t>(ranks));
+  PMPI_Gather(&here, 1, MPI_INT, all.data(), 1, MPI_INT, 0, MPI_COMM_WORLD);
+  std::vector<std::string> members;
+  for (int other = 0; other < ranks; ++other) {
+    if (all[static_cast<std::size_t>(other)] != 0) members.push_back(std::to_string(other));
+  }
+  if (rank == 0) print(JsonObject().add("type", "members").add("ranks", wanted).add_json("of", json_array(members)));
+}
+
 // A rank that takes no part must not take a core from those that do.
 void meet_again() {
   MPI_Request request = MPI_REQUEST_NULL;
@@ -346,7 +353,7 @@ void run(const Plan& plan) {
   int ranks = 0;
   PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
   PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
-  const int hosts = hosts_of(MPI_COMM_WORLD);
+  const int hosts = count_hosts();
   if (rank == 0) print(JsonObject().add("type", "launch").add("ranks", ranks).add("hosts", hosts));
   if (!plan.cvars.empty() && rank == 0) print_cvars(plan.cvars);
   std::map<int, std::unique_ptr<Group>> groups;
@@ -355,7 +362,11 @@ void run(const Plan& plan) {
   for (std::size_t number = 0; number < plan.cells.size(); ++number) {
     const int wanted = plan.cells[number].ranks;
     if (wanted > ranks) throw UsageError("a cell has " + std::to_string(wanted) + " ranks, more than were started");
-    if (groups.count(wanted) == 0) groups.emplace(wanted, std::make_unique<Group>(wanted, plan.without));
+    if (groups.count(wanted) == 0) {
+      const bool is_in = is_member(wanted, plan.shape);
+      groups.emplace(wanted, std::make_unique<Group>(is_in, plan.without));
+      print_members(wanted, is_in);
+    }
     Group& group = *groups.at(wanted);
     if (group.is_member()) Race(plan, number, group, random, wrong).run();
     if (wanted < ranks) meet_again();

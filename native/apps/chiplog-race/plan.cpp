@@ -29,7 +29,7 @@ int whole(const std::string& text, const std::string& name, std::int64_t least) 
 Variant parse_variant(const std::string& text, const std::string& name) {
   const std::size_t colon = text.find(':');
   if (colon == std::string::npos) throw UsageError(name + " accepts NAME:cvar=value,..., not '" + text + "'");
-  Variant found{text.substr(0, colon), {}};
+  Variant found{text.substr(0, colon), {}, false};
   for (const std::string& one : split(text.substr(colon + 1), ',')) {
     const std::size_t equals = one.find('=');
     if (equals == std::string::npos) throw UsageError(name + " accepts cvar=value, not '" + one + "'");
@@ -41,7 +41,8 @@ Variant parse_variant(const std::string& text, const std::string& name) {
 std::size_t place_of(const std::vector<Variant>& variants, const std::string& name) {
   const auto found =
       std::find_if(variants.begin(), variants.end(), [&](const Variant& one) { return one.name == name; });
-  if (found == variants.end()) throw UsageError("--cell names the variant '" + name + "' before --variant does");
+  if (found == variants.end())
+    throw UsageError("--cell names the variant '" + name + "' before --variant or --emulation does");
   return static_cast<std::size_t>(found - variants.begin());
 }
 
@@ -55,6 +56,12 @@ Cell parse_cell(const std::string& text, const std::string& name, const std::vec
   return found;
 }
 
+Shape parse_shape(const std::string& text, const std::string& name) {
+  const std::vector<std::string> parts = split(text, 'x');
+  if (parts.size() != 2) throw UsageError(name + " accepts HOSTSxPROCESSES, such as 8x4, not '" + text + "'");
+  return {whole(parts[0], name, 1), whole(parts[1], name, 1)};
+}
+
 struct Known {
   std::string name;
   std::function<void(Plan& plan, const std::string& value, const std::string& name)> apply;
@@ -64,9 +71,11 @@ const std::vector<Known>& known_options() {
   using Text = const std::string&;
   static const std::vector<Known> known{
       {"--variant", [](Plan& plan, Text value, Text name) { plan.variants.push_back(parse_variant(value, name)); }},
+      {"--emulation", [](Plan& plan, Text value, Text) { plan.variants.push_back({value, {}, true}); }},
       {"--cell",
        [](Plan& plan, Text value, Text name) { plan.cells.push_back(parse_cell(value, name, plan.variants)); }},
       {"--cvars", [](Plan& plan, Text value, Text) { plan.cvars = value; }},
+      {"--shape", [](Plan& plan, Text value, Text name) { plan.shape = parse_shape(value, name); }},
       {"--without", [](Plan& plan, Text value, Text) { plan.without = value; }},
       {"--samples", [](Plan& plan, Text value, Text name) { plan.samples = whole(value, name, 1); }},
       {"--least", [](Plan& plan, Text value, Text name) { plan.least = whole(value, name, 1); }},

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from chiplog.protocol_changes.result import ChangesResult
     from chiplog.run_history.result import HistoryResult
     from chiplog.simulation.simulate import Simulation
+    from chiplog.tune.guidelines.judge import Judgement
 
 File = str | os.PathLike[str]
 
@@ -297,6 +298,17 @@ def bench(operation: str, **options: Any) -> Bench:
     from chiplog.benchmarking.benchmark import bench as bench_operation
 
     return bench_operation(operation, **options)
+
+
+@for_python
+def guidelines(*operations: str, **options: Any) -> Judgement:
+    """Which calls of an MPI are surely slower than others that do the same; of these operations, or of all.
+
+    The options are those of `chiplog.tune.guidelines.measure.guidelines`.
+    """
+    from chiplog.tune.guidelines.measure import guidelines as judged
+
+    return judged(operations, **options)
 
 
 @for_python

@@ -10,6 +10,7 @@ from chiplog.cli.options import (
     COMMAND,
     RANKS,
     SECONDS,
+    SIZES,
     BytesOption,
     FoundMpiOption,
     JsonOption,
@@ -17,6 +18,7 @@ from chiplog.cli.options import (
 )
 from chiplog.cli.output import note, write_json
 from chiplog.cli.parameters import Argument, Option
+from chiplog.errors import UsageError
 from chiplog.output_file import is_standard_output
 
 
@@ -58,16 +60,31 @@ class AmountOptions:
     seed: int = option(1, help="Of the order, and of the intervals.")
 
 
+@dataclass(frozen=True)
+class SelfConsistencyOptions:
+    """Whether operations are held against each other."""
+
+    guidelines: bool = option(
+        False,
+        "--guidelines",
+        help="Which calls are slower than others that do the same; without OPERATION, of all.",
+    )
+    sizes: str | None = option(
+        metavar=SIZES, help="With --guidelines: message sizes, by default 8 B to 256 KiB."
+    )
+
+
 def bench(
     operation: Annotated[
-        str,
+        str | None,
         Argument(
             help="barrier, bcast, reduce, allreduce, gather, scatter, allgather, alltoall, reduce_scatter"
         ),
-    ],
+    ] = None,
     *,
     start: BenchStartOptions,
     amount: AmountOptions,
+    consistency: SelfConsistencyOptions,
     out: Annotated[
         Path | None,
         Option("-o", "--output", metavar="FILE", help="All raw samples (.jsonl)."),
@@ -78,11 +95,18 @@ def bench(
 
     From a common start until the last rank is out; two older ways beside it.
     """
-    from chiplog.benchmarking.benchmark import BenchOptions
+    if consistency.guidelines:
+        _guidelines(operation, start, amount, consistency, (out, json_file))
+        return
+    from chiplog.benchmarking.benchmark import OPERATIONS, BenchOptions
     from chiplog.benchmarking.benchmark import bench as measure
     from chiplog.benchmarking.result import bench_to_json
     from chiplog.cli.bench_table import print_bench
 
+    if operation is None:
+        raise UsageError(f"OPERATION: is missing; it accepts {', '.join(OPERATIONS)}.")
+    if consistency.sizes is not None:
+        raise UsageError("--sizes: is for --guidelines; one operation is measured at --bytes.")
     tuning = start.library
     if tuning is None and start.library_path is not None:
         tuning = "default"
@@ -101,3 +125,40 @@ def bench(
         write_json(json_file, bench_to_json(measured))
     if json_file != "-" and not is_standard_output(out):
         print_bench(measured)
+
+
+def _guidelines(
+    operation: str | None,
+    start: BenchStartOptions,
+    amount: AmountOptions,
+    consistency: SelfConsistencyOptions,
+    files: tuple[Path | None, str | None],
+) -> None:
+    from chiplog.cli.guidelines_table import print_guidelines
+    from chiplog.plan.sizes import parse_sizes
+    from chiplog.tune.guidelines.judge import JudgeOptions
+    from chiplog.tune.guidelines.measure import DEFAULT_SIZES, GuidelineOptions, guidelines
+    from chiplog.tune.guidelines.result import guidelines_to_json
+
+    if start.library is not None or start.library_path is not None:
+        raise UsageError("--library: can't be held against the MPI with --guidelines.")
+    if amount.message_bytes != AmountOptions.message_bytes:
+        raise UsageError("--bytes: is for one operation; --guidelines takes --sizes.")
+    out, json_file = files
+    judgement = guidelines(
+        () if operation is None else (operation,),
+        ranks=start.ranks,
+        launcher=start.launcher,
+        mpi=start.mpi,
+        options=GuidelineOptions(
+            parse_sizes(consistency.sizes) if consistency.sizes else DEFAULT_SIZES,
+            amount.datatype,
+            JudgeOptions(amount.launches, amount.samples, amount.budget_seconds, amount.seed),
+        ),
+        samples_file=out,
+        tell=note,
+    )
+    if json_file:
+        write_json(json_file, guidelines_to_json(judgement))
+    if json_file != "-" and not is_standard_output(out):
+        print_guidelines(judgement)

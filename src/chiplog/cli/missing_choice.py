@@ -33,12 +33,6 @@ def _collectives(_: Mapping[str, Any]) -> Iterable[str]:
     return MODULES
 
 
-def _bench_operations(_: Mapping[str, Any]) -> Iterable[str]:
-    from chiplog.benchmarking.benchmark import OPERATIONS
-
-    return OPERATIONS
-
-
 def _listed(what: str) -> Callable[[Mapping[str, Any]], Iterable[str]]:
     """The names that `chiplog list` shows of a kind."""
 
@@ -71,7 +65,6 @@ def _tables(_: Mapping[str, Any]) -> Iterable[str]:
 CHOICES: Mapping[tuple[str, str], Callable[[Mapping[str, Any]], Iterable[str]]] = {
     ("schedule", "--algorithm"): _algorithms,
     ("schedule", "operation"): _collectives,
-    ("bench", "operation"): _bench_operations,
     ("export", "--to"): _listed("exporters"),
     ("tune", "--for"): _listed("tuning-writers"),
     ("check-tuning", "--for"): _provable,

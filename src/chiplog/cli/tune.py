@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -86,6 +86,10 @@ class RacingOptions:
         metavar=COMMAND,
         help='With --measure: starts the ranks, e.g. "srun -N 8"; else 2, or --ranks.',
     )
+    shape: str | None = option(
+        metavar="NODESxPROCESSES,...",
+        help="With --measure: the jobs to tune for, such as 8x2,4x4; a file for each.",
+    )
     budget: float = option(600.0, metavar=SECONDS, help="With --measure: of the whole.")
     seed: int = option(1, help="With --measure: of orders and held-out sizes.")
     commutative: bool = option(
@@ -131,6 +135,8 @@ def tune(
     """
     if race.plan is not None and (race.measured or not race.from_files):
         raise UsageError("--plan: it goes with --from FILES, without --measure.")
+    if race.shape and not race.measured:
+        raise UsageError("--shape: a model knows no nodes; measure with --measure.")
     if race.from_files and not race.measured:
         _from(asked, race, json_file, details=details)
     elif race.measured:
@@ -191,11 +197,39 @@ def _from(asked: AskedTuning, race: RacingOptions, json_file: str | None, *, det
 def _measure(
     asked: AskedTuning, race: RacingOptions, json_file: str | None, *, details: bool
 ) -> None:
+    from chiplog.tune.measured.shapes import file_of, parse_shapes
+
+    question = _asked_race(asked, race)
+    shapes = parse_shapes(race.shape) if race.shape else ()
+    if shapes and asked.ranks:
+        raise UsageError("--ranks: are given by --shape; leave one of them out.")
+    if len(shapes) < 2:
+        shape = shapes[0] if shapes else None
+        _measure_shape(replace(question, shape=shape), race, json_file, details=details)
+        return
+    if race.samples or race.from_files or is_standard_output(asked.out) or json_file == "-":
+        raise UsageError(
+            "--shape: of several shapes each has files of its own; name -o and --json."
+        )
+    share = question.budget_seconds / len(shapes)
+    for shape in shapes:
+        note(f"{shape}: {shape.text}")
+        one_shape = replace(
+            question, shape=shape, out=file_of(asked.out, shape), budget_seconds=share
+        )
+        json_of_shape = str(file_of(Path(json_file), shape)) if json_file else None
+        _measure_shape(one_shape, race, json_of_shape, details=details)
+    note("each file is for jobs of its shape: rules know numbers of ranks, not of nodes")
+
+
+def _measure_shape(
+    question: Asked, race: RacingOptions, json_file: str | None, *, details: bool
+) -> None:
     from chiplog.cli.measured_table import print_measured, wanted_budget
     from chiplog.tune.measured.summary import measured_to_json
     from chiplog.tune.measured.tuning import choose_again, measure
 
-    out, question = asked.out, _asked_race(asked, race)
+    out = question.out
     if race.from_files:
         if len(race.from_files) > 1:
             raise UsageError("--from: with --measure it accepts one file; leave --measure out.")
@@ -206,11 +240,11 @@ def _measure(
     settings = " ".join(f"{name}={value}" for name, value in _write(tuned.files, out).items())
     if json_file:
         content = measured_to_json(
-            asked.operation, tuned.mpi, tuned.summary, tuned.verdicts, tuned.raced
+            question.operation, tuned.mpi, tuned.summary, tuned.verdicts, tuned.raced
         )
         write_json(json_file, content)
     if json_file != "-" and not is_standard_output(out):
-        print_measured(tuned, asked.operation, details=details)
+        print_measured(tuned, question.operation, details=details)
     without = "has no rule: without it, all is the same"
     if tuned.raced.ran_out:
         wanted = wanted_budget(tuned.raced) or "a longer --budget"
@@ -222,14 +256,16 @@ def _asked_race(asked: AskedTuning, race: RacingOptions) -> Asked:
     from chiplog.measurement.datatypes import parse_datatypes
     from chiplog.plan.ranks import parse_ranks
     from chiplog.plan.sizes import parse_sizes
+    from chiplog.tune.measured.shapes import parse_shapes
     from chiplog.tune.measured.tuning import DEFAULT_SIZES, Asked
 
     counts = parse_ranks(asked.ranks, every=False) if asked.ranks else ()
+    shapes = parse_shapes(race.shape) if race.shape else ()
     return Asked(
         program=asked.program,
         operation=asked.operation,
         out=asked.out,
-        ranks=max(counts, default=2),
+        ranks=max([shape.processes for shape in shapes] or counts, default=2),
         sizes=parse_sizes(asked.sizes) if asked.sizes else DEFAULT_SIZES,
         communicators=counts,
         launcher=race.launcher,

@@ -71,6 +71,8 @@ def _print(file: Path, outcome: Lint, *, details: bool) -> None:
         counts.append(f"{len(outcome.unproved)} not proved")
     say(f"{file}: {', '.join(counts)}.")
     say(wrapped(f"{outcome.format}, for {outcome.mpi}."))
+    for line_note in outcome.notes:
+        say(wrapped(f"line {line_note.line}: note: {line_note.text}."))
     for rule in outcome.rules if details else outcome.wrong[:MOST_WRONG]:
         say(wrapped(_line(rule)))
     if details:

@@ -89,11 +89,15 @@ class Tuning:
     """How many choices were sure by the model, but too far beyond what was measured to be written."""
     rejected: str | None = None
     """Why the model's own check rejects it, where it was used all the same; None of a fit that stands."""
+    shape: str | None = None
+    """Nodes x processes of the jobs that it is for, such as 8x2; None where only numbers of ranks are known."""
 
     @property
     def caution(self) -> str:
-        """What a comment of a tuning file adds about a rejected fit, on one line; empty where the fit stands."""
-        return "" if self.rejected is None else f"; NOT TO BE RELIED ON: {self.rejected}"
+        """What a comment of a tuning file adds on one line: the shape, and that a fit was rejected; or nothing."""
+        shape = "" if self.shape is None else f"; for jobs of {self.shape} (nodes x processes) only"
+        rejected = "" if self.rejected is None else f"; NOT TO BE RELIED ON: {self.rejected}"
+        return shape + rejected
 
     def at(self, ranks: int) -> tuple[Choice, ...]:
         """The choices of one number of ranks, ascending by size."""

@@ -27,9 +27,9 @@ LIBRARY_NAMES = ("libmpich.so*", "libmpi.so*")
 MOST_TREE_BYTES = 1 << 22
 WORD_STARTS = (
     *(rb"algorithm=", rb"composition=", rb"comm_", rb"avg_msg_size", rb"total_msg_size", rb"count"),
-    *(rb"is_", rb"=any"),
+    *(rb"is_", rb"(?<!\w)=any"),
 )
-"""How the keys of trees begin."""
+"""How the keys of trees begin; a release that knows any key with "=any" compares with that end alone."""
 
 
 def mpich_here(version: Version | None, mpi: str | None = None) -> Mpi:
@@ -83,11 +83,11 @@ def carried(mpi: Mpi) -> Carried:
         with _mapped(library) as content:
             trees = tuple(_trees(content))
             if trees:
-                return Carried(frozenset(_words(content)), trees)
+                return Carried(frozenset(words_of(content)), trees)
     return Carried(frozenset(), ())
 
 
-def _words(content: mmap.mmap | bytes) -> Iterator[str]:
+def words_of(content: mmap.mmap | bytes) -> Iterator[str]:
     """Strings that are compared with keys: whole, or up to the sign behind which a number or word stands."""
     for start in WORD_STARTS:
         for match in re.finditer(start + rb"[\w<=]*\x00", content):

@@ -8,13 +8,15 @@ from dataclasses import dataclass
 from itertools import accumulate
 
 from chiplog.tune.lint.classic_rules import (
+    Classic,
     ClassicSizeRule,
     OperationRules,
     RankEntry,
     parse_classic,
 )
 from chiplog.tune.lint.openmpi_release import TWO_RANKS_ONLY, OpenMpiRelease
-from chiplog.tune.lint.rule import Rule, all_ignored
+from chiplog.tune.lint.rule import NamedSize, Rule, all_ignored
+from chiplog.tune.lint.size_notes import unreachable
 
 LOOKED_UP_AT_0 = ("barrier", "alltoallv")
 """Operations whose size coll/tuned does not know; it looks up 0 bytes."""
@@ -48,11 +50,26 @@ def lint_classic(text: str, release: OpenMpiRelease) -> tuple[list[Rule], list[R
         for at, operation in enumerate(rules_file.operations)
         for place in _of_operation(operation, rules_file.operations[at + 1 :], release)
     ]
+    if rules_file.wrong_counts:
+        return _miscounted(rules_file, places), []
     rules = [*rules_file.stray, *(place.rule for place in places)]
     if rules_file.ignored is not None:
         return all_ignored(rules, rules_file.ignored, release), []
     wrong = [rule for rule in rules if rule.is_wrong]
     return wrong, [place for place in places if not place.rule.is_wrong]
+
+
+def _miscounted(rules_file: Classic, places: Sequence[RulePlace]) -> list[Rule]:
+    """The wrong counts, and what stands before them: all else is read at the wrong places."""
+    causes = rules_file.wrong_counts
+    first = causes[0].line
+    before = [rule for rule in rules_file.stray if rule.line < first]
+    for place in places:
+        if place.rule.line < first and rules_file.ignored is not None:
+            before.append(place.rule.not_taken(f"Open MPI ignores the whole file for line {first}"))
+        elif place.rule.line < first:
+            before.append(place.rule.unproved("not run: a count of the file is wrong"))
+    return [*before, *causes]
 
 
 def _of_operation(
@@ -75,7 +92,8 @@ def _of_operation(
         sizes = _sizes(operation.name, entry.rules)
         for rule, size in zip(entry.rules, sizes, strict=True):
             judged = _judged(operation.name, entry.ranks.value, rule, taken, release)
-            if why := hidden or reason or size[1]:
+            out_of_reach = taken and size[0] and unreachable(operation.name, *size[0], taken[0])
+            if why := hidden or reason or size[1] or out_of_reach:
                 judged = judged.not_taken("; ".join(filter(None, (judged.reason, why))))
             span = (rule.algorithm.start, rule.algorithm.end)
             place = RulePlace(judged, operation.name, taken or (0, 0), size[0] or (0, 0), span)
@@ -92,7 +110,9 @@ def _judged(
     text = f"{operation}, {named}{fewer} ranks, {rule.size.value} B: {name}"
     illegal = release.wrong_algorithm(operation, rule.algorithm.value) or _two_ranks(name, ranks)
     legal = False if illegal else None if release.algorithms is None else True
-    return Rule(rule.algorithm.line, text, legal, reason=illegal)
+    fewest = max(ranks[0] if ranks else named, FEWEST_RANKS)
+    size = NamedSize(operation, fewest, rule.size.value)
+    return Rule(rule.algorithm.line, text, legal, reason=illegal, size=size)
 
 
 def _two_ranks(name: str, ranks: Range | None) -> str | None:

@@ -26,12 +26,9 @@ from chiplog.tune.lint.calls import (
 from chiplog.tune.lint.classic_lint import RulePlace
 from chiplog.tune.lint.openmpi_release import OpenMpiRelease
 from chiplog.tune.lint.rule import Rule
+from chiplog.tune.lint.size_notes import BY_ONE_ELEMENT
 
 NO_ALGORITHM = "9999"
-ONE_ELEMENT_OF_EACH = ("scan", "exscan")
-"""coll/tuned looks these up by the size of one element times the number of ranks."""
-
-
 MOST_CALLS = 500
 """Rules beyond are not proved."""
 
@@ -63,7 +60,7 @@ def _call(place: RulePlace) -> Call | None:
     ranks, (first, last) = place.ranks[0], place.sizes
     if place.operation in ("barrier", "alltoallv"):
         return Call(place.operation, ranks, 0 if place.operation == "barrier" else 8)
-    if place.operation in ONE_ELEMENT_OF_EACH:
+    if place.operation in BY_ONE_ELEMENT:
         return Call(place.operation, ranks, 8) if _holds(first, last, ranks) else None
     each = ranks if place.operation in BY_ALL_BLOCKS else 1
     block = max(1, -(-first // each))

@@ -7,17 +7,13 @@ number is missing or out of range (coll_tuned_dynamic_file.c of Open MPI 4.1, 5.
 from __future__ import annotations
 
 import re
-from collections import Counter
 from dataclasses import dataclass, field
-from itertools import takewhile
 
-from chiplog.counts import counted
 from chiplog.tune.formats.openmpi_rules import OPERATIONS
+from chiplog.tune.lint.classic_counts import wrong_counts
 from chiplog.tune.lint.rule import FileIgnored, Rule, quoted, wrong
 
 MOST_INT = 2**31 - 1
-RULE_NUMBERS = (4, 5)
-"""How many numbers a rule has."""
 _HEADER = re.compile(r"rule-file-version-(\d{1,9})")
 _WORD = re.compile(
     r"(?P<space>\s+)|(?P<comment>#[^\n]*)|(?P<number>[+-]?(?:0[xX][0-9a-fA-F]+|0[0-7]*|[1-9][0-9]*))|(?P<other>\S)"
@@ -76,6 +72,8 @@ class Classic:
     """Words that are no numbers, numbers that are not what they look like, and what is not read at all."""
     ignored: FileIgnored | None
     """Why Open MPI ignores the whole file; what was read up to there is kept."""
+    wrong_counts: list[Rule]
+    """By which the rest is read at the wrong places, or not at all."""
 
 
 class _ClassicReader:
@@ -86,7 +84,6 @@ class _ClassicReader:
         self.version = int(header[1]) if header else 1
         self.numbers = self._numbers(header.end() if header else 0)
         self.at = 0
-        self.has_wrong_count = False
 
     def _numbers(self, start: int) -> list[Number]:
         numbers, word, line = [], "", 1 + self.text.count("\n", 0, start)
@@ -137,23 +134,6 @@ class _ClassicReader:
             )
         return number
 
-    def note_wrong_count(self, announced: Number) -> None:
-        """Says so where rules stand on lines of their own, and there are more or fewer of them than `announced`."""
-        of_lines = Counter(number.line for number in self.numbers)
-        lines = [line for line in sorted(of_lines) if line > announced.line]
-        rules = sum(1 for _ in takewhile(lambda line: of_lines[line] in RULE_NUMBERS, lines))
-        is_last = not any(
-            number.line == announced.line and number.start > announced.start
-            for number in self.numbers
-        )
-        if is_last and rules and rules != announced.value and not self.has_wrong_count:
-            self.has_wrong_count = True  # what follows is read at the wrong places
-            what = f"{counted(announced.value, 'message size')} announced here"
-            reason = (
-                f"{counted(rules, 'line')} of rules follow: all that comes after is read wrongly"
-            )
-            self.stray.append(wrong(announced.line, what, reason))
-
     @property
     def has_fifth(self) -> bool:
         """Does a further number of this rule stand on the same line? Read where the header says version 2 or more."""
@@ -172,7 +152,23 @@ def parse_classic(text: str, has_header: bool) -> Classic:
         _read(reader, operations)
     except FileIgnored as error:
         ignored = error
-    return Classic(operations, reader.stray, ignored)
+    return Classic(operations, reader.stray, ignored, _wrong_counts(reader, operations, ignored))
+
+
+def _wrong_counts(
+    reader: _ClassicReader, operations: list[OperationRules], ignored: FileIgnored | None
+) -> list[Rule]:
+    """Those that the layout shows, where it does not agree with what was read."""
+    rules = [
+        rule for operation in operations for entry in operation.entries for rule in entry.rules
+    ]
+    across_lines = any(rule.size.line != rule.segment.line for rule in rules)
+    has_rest = reader.at < len(reader.numbers)
+    if ignored is not None:
+        return wrong_counts(reader.numbers, "Open MPI ignores the whole file")
+    if across_lines:
+        return wrong_counts(reader.numbers, "all that comes after is read wrongly")
+    return wrong_counts(reader.numbers, "the rest is not read") if has_rest else []
 
 
 def _read(reader: _ClassicReader, operations: list[OperationRules]) -> None:
@@ -185,7 +181,6 @@ def _read(reader: _ClassicReader, operations: list[OperationRules]) -> None:
                 reader.next("the communicator size"), reader.count("the number of message sizes", 4)
             )
             operation.entries.append(entry)
-            reader.note_wrong_count(entry.announced)
             for _ in range(entry.announced.value):
                 entry.rules.append(_size_rule(reader, first=not entry.rules))
     if reader.at < len(reader.numbers):

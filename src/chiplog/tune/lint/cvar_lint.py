@@ -15,13 +15,15 @@ from chiplog.tune.lint.settings_lint import Setting, read_settings
 
 PREFIXES = ("MPIR_CVAR_", "MPIR_PARAM_", "MPICH_")
 """MPICH reads all three."""
+RULES_FILE = "_JSON_FILE"
+"""How the names of variables end whose values are files of rules."""
 SECONDS = 30.0
 _VARIABLE = re.compile(r"^variable (\S+) (\S+)$", re.MULTILINE)
 
 
 def lint_cvars(text: str, release: MpichRelease, program: BuiltProbe | None) -> list[Rule]:
     """Each variable, as MPI_T of the release shows it; `program` prints them."""
-    settings, rules = read_settings(text)
+    settings, rules = read_settings(text, PREFIXES)
     known = _variables(program, {})
     for setting in settings:
         if program is None or not known:
@@ -42,6 +44,10 @@ def _rule(
         return setting.wrong(f"{release} has no variable {shown(setting.name, 80)}")
     if "\0" in setting.value:
         return setting.wrong("its value is binary")
+    if name.endswith(RULES_FILE) and (
+        without_file := setting.without_file(f"{release} fails as it starts")
+    ):
+        return without_file
     now = _variables(program, {setting.name: setting.value})
     if not now:
         return setting.wrong(f"{release} does not start with this value")

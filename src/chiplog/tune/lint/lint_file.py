@@ -21,6 +21,7 @@ from chiplog.tune.lint.openmpi_json_lint import lint_openmpi_json
 from chiplog.tune.lint.openmpi_release import OpenMpiRelease
 from chiplog.tune.lint.rule import MOST_FILE_BYTES, THE_FILE, Rule, wrong
 from chiplog.tune.lint.settings_lint import looks_like_settings
+from chiplog.tune.lint.size_notes import Note, size_notes
 from chiplog.tune.lint.ucc_lint import lint_ucc
 from chiplog.tune.version import Version, parse_version
 
@@ -47,6 +48,11 @@ class Lint:
         """Those of which nothing wrong is known, but not all is proved."""
         return tuple(rule for rule in self.rules if rule.is_unproved)
 
+    @property
+    def notes(self) -> list[Note]:
+        """What is easily misunderstood in rules that may be right."""
+        return size_notes(self.rules)
+
     def to_json(self, file: Path) -> dict[str, object]:
         """The rules of `file` for scripts."""
         return {
@@ -55,6 +61,7 @@ class Lint:
             **members(self, "format", "mpi"),
             "wrong": len(self.wrong),
             "unproved": len(self.unproved),
+            "notes": [members(note, "line", "text") for note in self.notes],
             "rules": [
                 {"line": rule.line, "rule": rule.text, **members(rule, "legal", "taken", "reason")}
                 for rule in self.rules

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import re
-from pathlib import Path
 
 from chiplog.tune.lint.openmpi_release import OpenMpiRelease
 from chiplog.tune.lint.rule import Rule, quoted, shown
 from chiplog.tune.lint.settings_lint import Setting, read_settings
 
 PREFIX = "OMPI_MCA_"
+PROGRAM_PREFIX = "OMPI_"
+"""Of Open MPI's variables, those of other kinds and misspelt ones included."""
 SWITCH = "coll_tuned_use_dynamic_rules"
 RULES_FILE = "_rules_filename"
 """How the names of parameters end whose values are files of rules."""
@@ -22,7 +23,7 @@ _CHOICE = re.compile(r"coll_tuned_\w+_algorithm(_\w+)?|coll_tuned_dynamic_rules_
 
 def lint_mca(text: str, release: OpenMpiRelease) -> list[Rule]:
     """Each parameter, as `ompi_info` of the release takes it."""
-    settings, rules = read_settings(text)
+    settings, rules = read_settings(text, (PROGRAM_PREFIX,))
     given = {
         PREFIX + _name(setting): setting.value for setting in settings if "\0" not in setting.value
     }
@@ -79,11 +80,10 @@ def _rule(
         return setting.not_taken(f"{release} takes it from elsewhere: {source}")
     if _CHOICE.fullmatch(name) and not switched:
         return setting.not_taken(f"it holds only with {SWITCH}=1, which is not set")
-    if name.endswith(RULES_FILE) and not Path(setting.value).is_file():
-        return setting.not_taken(
-            f"there is no file {quoted(setting.value)}: its rules are not read"
-        )
-    return setting.proved()
+    without_file = (
+        setting.without_file("its rules are not read") if name.endswith(RULES_FILE) else None
+    )
+    return without_file or setting.proved()
 
 
 def _alone(setting: Setting, release: OpenMpiRelease, bare: Parameters) -> Rule:

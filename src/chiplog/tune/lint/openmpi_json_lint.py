@@ -9,7 +9,17 @@ from chiplog.tune.formats.openmpi_rules import OPERATIONS
 from chiplog.tune.lint.classic_lint import FEWEST_RANKS, LOOKED_UP_AT_0
 from chiplog.tune.lint.json_lines import JsonValue, Member, parse_json
 from chiplog.tune.lint.openmpi_release import OpenMpiRelease
-from chiplog.tune.lint.rule import THE_FILE, FileIgnored, Rule, all_ignored, quoted, shown, wrong
+from chiplog.tune.lint.rule import (
+    THE_FILE,
+    FileIgnored,
+    NamedSize,
+    Rule,
+    all_ignored,
+    quoted,
+    shown,
+    wrong,
+)
+from chiplog.tune.lint.size_notes import unreachable
 
 MOST_DEPTH = 64
 TOP_KEYS = ("rule_file_version", "module", "collectives", "$schema")
@@ -114,7 +124,11 @@ class _Linter:
         if not sizes.holds(looked_up):
             hidden = hidden or f"coll/tuned looks {operation} up at 0 bytes"
         hidden = hidden or _hidden(looked_up, before, "bytes")
-        judged = Rule(algorithm.line, text, legal, None, reason)
+        fewest = max(ranks.first, FEWEST_RANKS)
+        last = None if sizes.last >= INFINITE else sizes.last
+        hidden = hidden or unreachable(operation, sizes.first, last, fewest)
+        named = NamedSize(operation, fewest, sizes.first)
+        judged = Rule(algorithm.line, text, legal, None, reason, named)
         if hidden:
             judged = judged.not_taken(hidden if legal is not False else f"{reason}; {hidden}")
         if legal is not False:

@@ -14,6 +14,15 @@ MOST_FILE_BYTES = 16 << 20
 
 
 @dataclass(frozen=True)
+class NamedSize:
+    """The size from which a rule of Open MPI holds, as the file names it, and the fewest ranks that take it."""
+
+    operation: str
+    ranks: int
+    bytes: int
+
+
+@dataclass(frozen=True)
 class Rule:
     """One rule, where it stands, and what is known about it; None where that could not be found out."""
 
@@ -24,6 +33,7 @@ class Rule:
     taken: bool | None = None
     reason: str | None = None
     """Why it is wrong, or why nothing is known; None where it is legal and taken."""
+    size: NamedSize | None = None
 
     @property
     def is_wrong(self) -> bool:

@@ -10,11 +10,16 @@ import re
 import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise, takewhile
+from pathlib import Path
 
 from chiplog.tune.lint.rule import Rule, quoted, shown, wrong
 
+_QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"|#.*")
 _SETTING = re.compile(r"\s*([A-Za-z_][A-Za-z0-9_]*)\s*=\s*(.*?)\s*$")
-_EXPORT = re.compile(r"\s*export\s+(?=[A-Za-z_][A-Za-z0-9_]*=)")
+_EXPORT = re.compile(r"\s*(?:export|declare\s+-x)\s+(?=[A-Za-z_][A-Za-z0-9_]*=)")
+_COMMAND = re.compile(r"(?:^|[;&]|\bthen\b|\bdo\b|\belse\b)(?=\s*(?:export|declare)\s)")
+"""Where a command of a shell's line may begin to export."""
 
 
 @dataclass(frozen=True)
@@ -40,6 +45,12 @@ class Setting:
         """The rule of a setting that another one outranks."""
         return Rule(self.line, self.text, True, False, reason)
 
+    def without_file(self, effect: str) -> Rule | None:
+        """The rule of a setting whose value should be a file, where there is none; None where there is."""
+        if Path(self.value).is_file():
+            return None
+        return self.not_taken(f"there is no file {quoted(self.value, 80)}: {effect}")
+
     def set_again(self) -> Rule:
         """The rule of a setting that a later line replaces."""
         return self.not_taken(f"line {self.replaced_by} sets it again")
@@ -53,16 +64,23 @@ class Setting:
         return Rule(self.line, self.text, True, True)
 
 
-def read_settings(text: str) -> tuple[list[Setting], list[Rule]]:
-    """The settings of a file, and the lines that are none."""
+def read_settings(text: str, prefixes: tuple[str, ...] = ("",)) -> tuple[list[Setting], list[Rule]]:
+    """The settings of a file, and the lines that are none.
+
+    Of a shell script those whose names begin with one of the `prefixes`: it sets variables of other programs, too.
+    """
     settings, others = [], []
-    is_script = any(map(_EXPORT.match, text.split("\n")))
+    is_script = _is_script(text.split("\n"))
     for number, line in enumerate(text.split("\n"), 1):
         if not line.strip() or line.lstrip().startswith("#"):
             continue
-        found = _in_line(line)
-        settings += [Setting(number, name, value) for name, value in found]
-        if not found and not is_script:
+        if is_script:
+            named = [pair for pair in _in_script(line) if pair[0].startswith(prefixes)]
+        else:
+            match = _SETTING.match(line)
+            named = [(match[1], match[2])] if match else []
+        settings += [Setting(number, name, value) for name, value in named]
+        if not named and not is_script:
             others.append(wrong(number, quoted(line.strip()), "it is no NAME=VALUE"))
     last = {setting.name: setting.line for setting in settings}
     return [
@@ -73,19 +91,43 @@ def read_settings(text: str) -> tuple[list[Setting], list[Rule]]:
     ], others
 
 
-def _in_line(line: str) -> Sequence[tuple[str, str]]:
-    """Names and values of a line; a shell's export may have several, and quotes around values."""
-    exported = _EXPORT.match(line)
-    if exported is None:
-        match = _SETTING.match(line)
-        return [(match[1], match[2])] if match else []
+def _is_script(lines: Sequence[str]) -> bool:
+    return any(_EXPORT.match(command) for line in lines for command in _commands(line))
+
+
+def _commands(line: str) -> list[str]:
+    """A line, divided where a command begins that may export; what stands in quotes is no command."""
+    starts = [match.end() for match in _COMMAND.finditer(_QUOTED.sub(_blank, line))]
+    return [line[first:last] for first, last in pairwise([0, *starts, len(line)])]
+
+
+def _blank(quotes: re.Match[str]) -> str:
+    return "-" * len(quotes[0])
+
+
+def _in_script(line: str) -> list[tuple[str, str]]:
+    """Names and values that a line of a shell script exports, or sets for a name that may be exported elsewhere."""
+    named = []
+    for command in _commands(line):
+        exported = _EXPORT.match(command)
+        match = _SETTING.match(command)
+        words = _words(command[exported.end() :]) if exported else []
+        if exported is None and match:
+            words = _words(command)[:1]
+        pairs = (word.partition("=") for word in words)
+        named += [(name, value) for name, equals, value in pairs if equals]
+    return named
+
+
+def _words(command: str) -> list[str]:
+    """The words of a shell's command up to its end, without quotes."""
+    lexer = shlex.shlex(command, posix=True, punctuation_chars=";&|")
+    lexer.whitespace_split, lexer.commenters = True, "#"
     try:
-        words = shlex.split(line[exported.end() :], comments=True)
+        words = list(lexer)
     except ValueError:  # a quote that goes on in the next line
-        words = line[exported.end() :].split()
-    return [
-        (name, value) for name, equals, value in (word.partition("=") for word in words) if equals
-    ]
+        return command.split()
+    return list(takewhile(lambda word: not set(word) <= set(";&|"), words))
 
 
 def looks_like_settings(text: str) -> bool:
@@ -93,4 +135,4 @@ def looks_like_settings(text: str) -> bool:
     lines = [
         line for line in text.split("\n") if line.strip() and not line.lstrip().startswith("#")
     ]
-    return bool(lines) and (_SETTING.match(lines[0]) is not None or any(map(_EXPORT.match, lines)))
+    return bool(lines) and (_SETTING.match(lines[0]) is not None or _is_script(lines))

@@ -14,7 +14,7 @@ ASK_SECONDS = 30.0
 
 def lint_ucc(text: str) -> list[Rule]:
     """Each variable, by the names that `ucc_info` lists; nothing proves that UCC takes it."""
-    settings, rules = read_settings(text)
+    settings, rules = read_settings(text, ("UCC_",))
     known = _known()
     for setting in settings:
         if known is None:

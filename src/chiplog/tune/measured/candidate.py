@@ -28,8 +28,13 @@ class Candidate:
 
     @property
     def text(self) -> str:
-        """As an argument of the program that races them."""
+        """The name with the control variables."""
         return f"{self.name}:" + ",".join(f"{name}={value}" for name, value in self.settings)
+
+    @property
+    def arguments(self) -> tuple[str, ...]:
+        """By which the program that races them gets to know it."""
+        return "--variant", self.text
 
 
 DEFAULT = Candidate(DEFAULT_NAME)

@@ -160,7 +160,7 @@ def arguments_of(entries: Sequence[RaceEntry], effort: Effort, seed: int) -> lis
         *("--commutative", "1" if effort.commutative else "0"),
     ]
     for candidate in candidates.values():
-        words += ["--variant", candidate.text]
+        words += candidate.arguments
     for entry in entries:
         names = ",".join(candidate.name for candidate in entry.candidates)
         cell = entry.cell

@@ -26,6 +26,7 @@ from chiplog.tune.measured.mpi_launcher import MpiLauncher, World
 from chiplog.tune.measured.race import Race
 from chiplog.tune.measured.raced import Raced, RaceOptions
 from chiplog.tune.measured.raw_file import About, SamplesFile, read_samples
+from chiplog.tune.measured.shapes import JobShape, check_shape
 from chiplog.tune.measured.summary import Summary, summarise
 from chiplog.tune.mpich_tree import carried, device_tree
 from chiplog.tune.version import parse_version
@@ -67,6 +68,8 @@ class Asked:
     model_file: Path | None = None
     model: str | None = None
     target: str | None = None
+    shape: JobShape | None = None
+    """Of the ranks that race, among those that are started; None for all or `communicators`."""
 
 
 @dataclass(frozen=True)
@@ -94,13 +97,15 @@ def measure(asked: Asked, samples_file: Path, tell: Callable[[str], None]) -> Me
         raise UsageError(f"--mpi: is {mpi}, not {asked.program}.")
     program = build_program(RACE, str(mpi.mpicxx), tell=tell)
     launcher = MpiLauncher(program, asked.ranks, launcher_words(asked.launcher))
-    world = launcher.world()
+    started = launcher.world()
+    world = _world(asked, started)
     field = _field(asked, mpi, launcher, world)
     if not field.candidates:
         raise RunFailed(f"{mpi} has no algorithms of {asked.operation} that can be forced.")
+    shaped = ("--shape", str(asked.shape)) if asked.shape else ()
     racing = _racing(
         asked,
-        MpiLauncher(program, asked.ranks, launcher.words, field.environment, field.options),
+        replace(launcher, environment=field.environment, options=(*field.options, *shaped)),
     )
     options = RaceOptions(
         asked.operation,
@@ -138,7 +143,11 @@ def _written(
 ) -> MeasuredTuning:
     by_size = verdicts(raced)
     chosen, release = WRITERS.load(asked.program).format_for(asked.out, about.version, asked.mpi)
-    tuning = replace(tuning_of(asked.operation, by_size), is_of_one_host=about.hosts == 1)
+    tuning = replace(
+        tuning_of(asked.operation, by_size),
+        is_of_one_host=about.hosts == 1,
+        shape=None if asked.shape is None else str(asked.shape),
+    )
     return MeasuredTuning(
         about.mpi,
         raced,
@@ -168,6 +177,14 @@ def _check(asked: Asked) -> None:
         raise UsageError("--sizes: --measure accepts sizes of 1 byte and more.")
     for size in asked.sizes if asked.operation != "barrier" else ():
         whole_datatypes(asked.datatypes, size)
+
+
+def _world(asked: Asked, started: World) -> World:
+    """Those that race: of the shape, or all."""
+    if asked.shape is None:
+        return started
+    check_shape(asked.shape, started)
+    return asked.shape.world
 
 
 def _communicators(asked: Asked, world: int) -> tuple[int, ...]:

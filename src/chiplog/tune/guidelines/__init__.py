@@ -1,0 +1,1 @@
+"""Whether an MPI's collective operations hold the self-consistent performance guidelines."""
