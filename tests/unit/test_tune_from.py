@@ -330,3 +330,18 @@ def test_a_plan_is_shown_and_in_the_json(tmp_path: Path) -> None:
     plan = json.loads((tmp_path / "r.json").read_text())["plan"]
     assert plan["cells"][0]["candidate"] == "recursive_doubling_ompi"
     assert plan["seconds"] <= 10
+
+
+def test_no_size_is_planned_beyond_those_of_its_number_of_ranks(tmp_path: Path) -> None:
+    small = {key: seconds for key, seconds in TRUTH.items() if key[0] <= 4096}
+    files = [
+        pico_job(tmp_path / "machine", "2025_01_01___00_00_00", small, nodes=64),
+        pico_job(tmp_path / "machine", "2025_01_02___00_00_00", TRUTH, nodes=16),
+    ]
+    plan = tuned(files, tmp_path, plan_seconds=1.0).plan
+    assert plan is not None
+    largest = {
+        ranks: max(p.cell.message_bytes for p in plan.cells if p.cell.place.ranks == ranks)
+        for ranks in (16, 64)
+    }
+    assert largest == {16: 32768, 64: 4096}

@@ -75,10 +75,18 @@ Grid = Mapping[Place, Sequence[int]]
 
 
 def grid_of(jobs: Iterable[Job], operation: str) -> Grid:
-    """All sizes of the operation that any job has, at each place."""
-    cells = {cell for job in jobs for cell in job.times if cell.place.operation == operation}
-    sizes = sorted({cell.message_bytes for cell in cells})
-    return dict.fromkeys(sorted({cell.place for cell in cells}), sizes)
+    """At each place all sizes of the operation that any job has, from the least to the largest that it has there.
+
+    Larger ones may not fit into the memory there.
+    """
+    at: dict[Place, set[int]] = {}
+    for cell in (cell for job in jobs for cell in job.times if cell.place.operation == operation):
+        at.setdefault(cell.place, set()).add(cell.message_bytes)
+    every = sorted(set().union(*at.values()))
+    return {
+        place: [size for size in every if min(sizes) <= size <= max(sizes)]
+        for place, sizes in sorted(at.items())
+    }
 
 
 def plan_next(
@@ -251,17 +259,19 @@ class _Prices:
                 if time.cost_seconds is not None:
                     of = self._known.setdefault((cell.place, cell.algorithm), {})
                     of[cell.message_bytes] = max(time.cost_seconds, of.get(cell.message_bytes, 0.0))
+        if costs is None and not self._known:
+            raise UsageError(
+                "--plan: the files do not say how long anything was measured; it needs files with all iterations."
+            )
 
     def of(self, cell: JobCell) -> float:
-        """In the budget's unit."""
+        """In the budget's unit; infinite where nobody knows."""
         if self._costs is not None:
             return self._costs.get(cell, math.inf)
         known = self._known.get((cell.place, cell.algorithm)) or self._known.get(
             (cell.place, DEFAULT)
         )
         if not known:
-            raise UsageError(
-                f"--plan: the files do not say how long {cell.place} was measured; it needs files with all iterations."
-            )
+            return math.inf
         nearest = min(known, key=lambda size: (_octaves(size, cell.message_bytes), size))
         return known[nearest]
