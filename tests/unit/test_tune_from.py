@@ -201,6 +201,16 @@ def test_the_command_takes_several_files_and_writes_json(tmp_path: Path) -> None
     assert "has no rule" in one.stderr
 
 
+@pytest.mark.parametrize("option", ["--ranks", "--sizes"])
+def test_what_the_files_say_themselves_is_refused(tmp_path: Path, option: str) -> None:
+    finished = chiplog(
+        *("tune", "--from", tmp_path / "x.tar.gz", "--for", "openmpi", option, "8"),
+        *("--operation", "allreduce", "-o", tmp_path / "r.conf"),
+    )
+    assert finished.code == UsageError.exit_code
+    assert option in finished.stderr
+
+
 def test_another_operation_names_those_that_the_files_have(tmp_path: Path) -> None:
     files = pico_jobs(tmp_path / "machine", [TRUTH])
     with pytest.raises(UsageError, match="about allreduce"):
