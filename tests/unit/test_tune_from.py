@@ -14,7 +14,7 @@ from chiplog.dataset.import_file import import_file
 from chiplog.errors import CorruptFile, UsageError
 from chiplog.tune.choice import Native
 from chiplog.tune.from_jobs.choose import choose_from
-from chiplog.tune.from_jobs.job import Job, JobCell, JobTime, Place
+from chiplog.tune.from_jobs.job import JobCell, JobTime, MeasuredJob, Place
 from chiplog.tune.from_jobs.job_files import read_jobs
 from chiplog.tune.from_jobs.native_names import native_name
 from chiplog.tune.from_jobs.scatter import scatter_of
@@ -228,11 +228,11 @@ def test_algorithms_that_a_file_can_name_are_known_by_the_names_of_others() -> N
 
 def made_up_jobs(
     random: np.random.Generator, ratios: dict[str, float], scatter: float, jobs: int
-) -> list[Job]:
+) -> list[MeasuredJob]:
     """Jobs of ten sizes; each time is off by its own normal logarithm."""
     place = Place("allreduce", 8, "")
     return [
-        Job(
+        MeasuredJob(
             f"job {number}",
             None,
             {

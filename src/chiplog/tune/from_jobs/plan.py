@@ -26,7 +26,7 @@ from chiplog.dataset.import_collectives import DEFAULT
 from chiplog.errors import UsageError
 from chiplog.tune.choice import Native
 from chiplog.tune.from_jobs.choose import FEWEST_JOBS, JobChoices
-from chiplog.tune.from_jobs.job import Floats, Job, JobCell, Place
+from chiplog.tune.from_jobs.job import Floats, JobCell, MeasuredJob, Place
 
 
 class Belief(NamedTuple):
@@ -74,7 +74,7 @@ class JobPlan:
 Grid = Mapping[Place, Sequence[int]]
 
 
-def grid_of(jobs: Iterable[Job], operation: str) -> Grid:
+def grid_of(jobs: Iterable[MeasuredJob], operation: str) -> Grid:
     """At each place all sizes of the operation that any job has, from the least to the largest that it has there.
 
     Larger ones may not fit into the memory there.
@@ -103,29 +103,33 @@ def plan_next(
 
     Raises UsageError where the files don't say how long they measured.
     """
-    grid = grid or grid_of(choices.jobs, choices.operation)
-    beliefs = _Beliefs(choices)
-    rules = in_force(choices, grid)
-    gains: dict[JobCell, float] = {}
-    for place, sizes in grid.items():
-        for size in sizes:
-            chosen = rules.get((place.ranks, size))
-            now = beliefs.at(JobCell(place, size, chosen)) if chosen else Belief(0.0, 0.0, HERE)
-            for name in natives.keys() - {chosen}:
-                cell = JobCell(place, size, name)
-                gains[cell] = expected_improvement(now, beliefs.at(cell))
-    price = _Prices(choices.jobs, costs)
-    planned = _greedy(gains, price, budget, choices)
-    best = {(cell.place, cell.message_bytes): 0.0 for cell in gains}
+    gains = _gains(choices, natives, grid or grid_of(choices.jobs, choices.operation))
+    planned = _greedy(gains, _Prices(choices.jobs, costs), budget, choices)
+    best: dict[tuple[Place, int], float] = {}
     for cell, gain in gains.items():
-        best[cell[:2]] = max(best[cell[:2]], gain)
-    decided = {planned_cell.cell[:2] for planned_cell in planned}
+        key = (cell.place, cell.message_bytes)
+        best[key] = max(best.get(key, 0.0), gain)
+    decided = {(entry.cell.place, entry.cell.message_bytes) for entry in planned}
     count = max(1, len(best))
     return JobPlan(
         tuple(planned),
         sum(best.values()) / count,
         sum(gain for key, gain in best.items() if key not in decided) / count,
     )
+
+
+def _gains(choices: JobChoices, natives: Mapping[str, Native], grid: Grid) -> dict[JobCell, float]:
+    """The expected improvement of each candidate over what is in force."""
+    beliefs = _Beliefs(choices)
+    rules = in_force(choices, grid)
+    gains = {}
+    for place, size in ((place, size) for place, sizes in grid.items() for size in sizes):
+        chosen = rules.get((place.ranks, size))
+        now = beliefs.at(JobCell(place, size, chosen)) if chosen else Belief(0.0, 0.0, HERE)
+        for name in natives.keys() - {chosen}:
+            cell = JobCell(place, size, name)
+            gains[cell] = expected_improvement(now, beliefs.at(cell))
+    return gains
 
 
 def expected_improvement(now: Belief, candidate: Belief) -> float:
@@ -251,7 +255,7 @@ def _octaves(size: int, other: int) -> float:
 class _Prices:
     """What a cell's calls take, as they took in a job; of what was not measured, as the nearest size of it took."""
 
-    def __init__(self, jobs: Sequence[Job], costs: Mapping[JobCell, float] | None) -> None:
+    def __init__(self, jobs: Sequence[MeasuredJob], costs: Mapping[JobCell, float] | None) -> None:
         self._costs = costs
         self._known: dict[tuple[Place, str], dict[int, float]] = {}
         for job in jobs:
