@@ -36,7 +36,7 @@ from scipy.stats import t as student
 from chiplog.dataset.import_collectives import DEFAULT
 from chiplog.tune.choice import Native
 from chiplog.tune.from_jobs.choose import JobChoices, choose_from
-from chiplog.tune.from_jobs.job import Job, JobCell, JobTime, Place, all_cells, log_ratios
+from chiplog.tune.from_jobs.job import JobCell, JobTime, MeasuredJob, Place, all_cells, log_ratios
 from chiplog.tune.from_jobs.plan import in_force, plan_next
 from chiplog.tune.from_jobs.scatter import JobScatter, scatter_of
 from chiplog.tune.measured.statistics import LOOKS
@@ -119,15 +119,15 @@ def effects(random: np.random.Generator) -> Iterator[float]:
         yield from scale * random.standard_t(degrees, 1000)
 
 
-def drawn_job(name: str, truth: Seconds, effect: Iterator[float]) -> Job:
+def drawn_job(name: str, truth: Seconds, effect: Iterator[float]) -> MeasuredJob:
     """A job whose times scatter around the true ones."""
     times = {
         cell: JobTime(seconds * math.exp(next(effect)), None) for cell, seconds in truth.items()
     }
-    return Job(name, None, times)
+    return MeasuredJob(name, None, times)
 
 
-def native_names(jobs: Sequence[Job]) -> dict[str, Native]:
+def native_names(jobs: Sequence[MeasuredJob]) -> dict[str, Native]:
     """All algorithms, as if a file could choose each."""
     names = {cell.algorithm for job in jobs for cell in job.times} - {DEFAULT}
     return {name: Native(name, 1) for name in names}
@@ -157,7 +157,7 @@ def two_jobs(races: Mapping[Place, Seconds], random: np.random.Generator, judged
         judge(judged, choices, races[place])
 
 
-def scatter_of_all(jobs: Mapping[Place, Sequence[Job]]) -> JobScatter | None:
+def scatter_of_all(jobs: Mapping[Place, Sequence[MeasuredJob]]) -> JobScatter | None:
     """What the jobs of all races of a system say about how much jobs differ."""
     return scatter_of(
         logs
@@ -166,7 +166,7 @@ def scatter_of_all(jobs: Mapping[Place, Sequence[Job]]) -> JobScatter | None:
     )
 
 
-def chosen(jobs: Mapping[Place, Sequence[Job]]) -> Iterator[tuple[Place, JobChoices]]:
+def chosen(jobs: Mapping[Place, Sequence[MeasuredJob]]) -> Iterator[tuple[Place, JobChoices]]:
     """The choices of each race, with the scatter of all."""
     scatter = scatter_of_all(jobs)
     for place, of_race in jobs.items():
@@ -178,7 +178,7 @@ def planned(
 ) -> None:
     """The first jobs are sparse; the next ones measure what the plan says of all races of an operation together."""
     effect = effects(random)
-    jobs: dict[Place, list[Job]] = {}
+    jobs: dict[Place, list[MeasuredJob]] = {}
     for place, truth in races.items():
         sizes = sorted({cell.message_bytes for cell in truth})
         first = {sizes[len(sizes) // SPARSE], sizes[2 * len(sizes) // SPARSE]}
@@ -232,7 +232,9 @@ def real_judged(races: Mapping[Place, Mapping[str, Seconds]], judged: Judged) ->
     """Of races with three jobs and more: from two of them, on the others."""
     jobs = {
         place: [
-            Job(name, None, {cell: JobTime(seconds, None) for cell, seconds in times.items()})
+            MeasuredJob(
+                name, None, {cell: JobTime(seconds, None) for cell, seconds in times.items()}
+            )
             for name, times in of_race.items()
         ]
         for place, of_race in races.items()

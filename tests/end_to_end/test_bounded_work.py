@@ -178,6 +178,10 @@ def readers(at: Inputs, room: Path) -> Iterator[list[object]]:
     for program in ("openmpi", "mpich", "ucc"):
         yield ["tune", "lint", "FILE", "--for", program, "--version", "4.1.4"]
     yield ["tune", "--measure", "--for", "openmpi", "-o", room / "rules", "--from", "FILE"]
+    yield [
+        *("tune", "--from", "FILE", "--for", "openmpi", "--version", "4.1.4"),
+        *("--operation", "bcast", "-o", room / "rules"),
+    ]
     for program in ("openmpi", "chiplog"):
         yield ["check-tuning", "FILE", "--for", program]
     yield ["bench", "barrier", "--library", "FILE"]

@@ -63,7 +63,7 @@ def test_two_real_jobs_that_differ_much_are_promised_nothing(replay: ModuleType)
     races = replay.real_jobs(require_data(DATA))["leonardo"]
     jobs = {
         place: [
-            replay.Job(name, None, {c: replay.JobTime(s, None) for c, s in times.items()})
+            replay.MeasuredJob(name, None, {c: replay.JobTime(s, None) for c, s in times.items()})
             for name, times in of_race.items()
         ]
         for place, of_race in races.items()

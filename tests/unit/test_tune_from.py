@@ -14,7 +14,7 @@ from chiplog.dataset.import_file import import_file
 from chiplog.errors import CorruptFile, UsageError
 from chiplog.tune.choice import Native
 from chiplog.tune.from_jobs.choose import choose_from
-from chiplog.tune.from_jobs.job import Job, JobCell, JobTime, Place
+from chiplog.tune.from_jobs.job import JobCell, JobTime, MeasuredJob, Place
 from chiplog.tune.from_jobs.job_files import read_jobs
 from chiplog.tune.from_jobs.native_names import native_name
 from chiplog.tune.from_jobs.scatter import scatter_of
@@ -201,6 +201,16 @@ def test_the_command_takes_several_files_and_writes_json(tmp_path: Path) -> None
     assert "has no rule" in one.stderr
 
 
+@pytest.mark.parametrize("option", ["--ranks", "--sizes"])
+def test_what_the_files_say_themselves_is_refused(tmp_path: Path, option: str) -> None:
+    finished = chiplog(
+        *("tune", "--from", tmp_path / "x.tar.gz", "--for", "openmpi", option, "8"),
+        *("--operation", "allreduce", "-o", tmp_path / "r.conf"),
+    )
+    assert finished.code == UsageError.exit_code
+    assert option in finished.stderr
+
+
 def test_another_operation_names_those_that_the_files_have(tmp_path: Path) -> None:
     files = pico_jobs(tmp_path / "machine", [TRUTH])
     with pytest.raises(UsageError, match="about allreduce"):
@@ -218,11 +228,11 @@ def test_algorithms_that_a_file_can_name_are_known_by_the_names_of_others() -> N
 
 def made_up_jobs(
     random: np.random.Generator, ratios: dict[str, float], scatter: float, jobs: int
-) -> list[Job]:
+) -> list[MeasuredJob]:
     """Jobs of ten sizes; each time is off by its own normal logarithm."""
     place = Place("allreduce", 8, "")
     return [
-        Job(
+        MeasuredJob(
             f"job {number}",
             None,
             {
@@ -330,3 +340,18 @@ def test_a_plan_is_shown_and_in_the_json(tmp_path: Path) -> None:
     plan = json.loads((tmp_path / "r.json").read_text())["plan"]
     assert plan["cells"][0]["candidate"] == "recursive_doubling_ompi"
     assert plan["seconds"] <= 10
+
+
+def test_no_size_is_planned_beyond_those_of_its_number_of_ranks(tmp_path: Path) -> None:
+    small = {key: seconds for key, seconds in TRUTH.items() if key[0] <= 4096}
+    files = [
+        pico_job(tmp_path / "machine", "2025_01_01___00_00_00", small, nodes=64),
+        pico_job(tmp_path / "machine", "2025_01_02___00_00_00", TRUTH, nodes=16),
+    ]
+    plan = tuned(files, tmp_path, plan_seconds=1.0).plan
+    assert plan is not None
+    largest = {
+        ranks: max(p.cell.message_bytes for p in plan.cells if p.cell.place.ranks == ranks)
+        for ranks in (16, 64)
+    }
+    assert largest == {16: 32768, 64: 4096}

@@ -4,8 +4,8 @@ A result is what the command prints: `fit["L"]` is a value with its interval, `f
 is wrong is said in the words of Python's arguments, not of the command line's options (`chiplog.api.words`).
 """
 
+from chiplog.api.application import app
 from chiplog.api.functions import (
-    app,
     bench,
     changes,
     compare,

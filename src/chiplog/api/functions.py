@@ -15,7 +15,6 @@ from chiplog.errors import UsageError
 if TYPE_CHECKING:
     from chiplog.api.fitted import FittedModel
     from chiplog.api.tables import Results
-    from chiplog.application.result import AppResult
     from chiplog.benchmarking.result import Bench
     from chiplog.comparison.result import ModelRow, RunRow
     from chiplog.dataset.series import Dataset
@@ -191,7 +190,7 @@ def predict(
 
     task = Task(ranks, message_bytes, peers=peers or Task.peers)
     predictions = predict_all(
-        _fits(model),
+        fits_of(model),
         operation,
         task,
         algorithm=algorithm,
@@ -220,73 +219,8 @@ def simulate(
     from chiplog.schedule.goal import read_goal
 
     read_schedule = read_goal(Path(schedule))
-    fitted = parameters_to_simulate(_fits(model), anyway=anyway)
+    fitted = parameters_to_simulate(fits_of(model), anyway=anyway)
     return fitted.simulate(read_schedule).simulation
-
-
-@for_python
-def app(
-    trace: File,
-    model: File | FittedModel | Sequence[FittedModel] | None = None,
-    *,
-    any_source: int | None = None,
-    flops_per_second: float | None = None,
-    anyway: bool = False,
-    sensitivity: bool = False,
-    mpi: str | None = None,
-    tuning: File | None = None,
-    savings: bool = False,
-    changes: Sequence[str] = (),
-    compare: Sequence[File] = (),
-    report: File | None = None,
-) -> AppResult:
-    """What an application's communication costs, from a trace of it; with a `model`, its time by it, in `replay`.
-
-    `any_source` is the number of MPI_ANY_SOURCE in liballprof's text, where the trace does not tell it;
-    `flops_per_second` is how fast a rank computes, where the trace has flops in place of times. With `sensitivity`,
-    also how that time changes with each parameter of the model; with `savings`, what would save most of it; with
-    `changes` such as "L+200us,G*2", its time on networks that differ; with `compare`, its time by other models.
-    Collective operations are done by the algorithms that the MPI of the trace takes, or `mpi`, such as "openmpi-5.0",
-    or that the `tuning` file of Open MPI or MPICH says. `report` writes a page of all, `FILE.html` or `FILE.md`.
-
-    CorruptFile where the trace can't be understood; UsageError where the fit can't be simulated, or its own check
-    rejects it, unless `anyway`.
-    """
-    from chiplog.application.costs import costs_of
-    from chiplog.collectives.mpis.known import chooser_of, release_in, release_named
-    from chiplog.jobs.application import ReplayQuestions, replayed, write_application_page
-    from chiplog.jobs.replay import ReplayBy
-    from chiplog.jobs.savings import TracedProgram
-    from chiplog.jobs.simulated_model import parameters_to_simulate
-    from chiplog.prediction.network_change import parse_change
-    from chiplog.report.write import check_suffix
-    from chiplog.tracing.importer import TraceOptions, read_trace
-    from chiplog.tune.in_effect import chooser_from
-
-    if report is not None:
-        check_suffix(report)
-    if model is None and (sensitivity or savings or changes or compare or mpi or tuning):
-        raise UsageError("sensitivity, savings, changes, compare, mpi and tuning need a model.")
-    read_in = read_trace(trace, TraceOptions(any_source))
-    release = release_named(mpi) if mpi else release_in(read_in.mpi)
-    choose = chooser_from(tuning, release) if tuning else chooser_of(release)
-    program = TracedProgram(os.fspath(trace), read_in, flops_per_second, choose)
-    result, by = costs_of(program.trace), None
-    if model is not None:
-        by = ReplayBy(parameters_to_simulate(_fits(model), anyway=anyway), trace=program.name)
-        others = {
-            os.fspath(path): parameters_to_simulate(_fits(path), anyway=anyway) for path in compare
-        }
-        questions = ReplayQuestions(
-            sensitivity=sensitivity or report is not None,
-            savings=savings or report is not None,
-            changes={text: parse_change(text) for text in changes},
-            others=others,
-        )
-        result = replayed(result, program, by, questions)
-    if report is not None:
-        write_application_page(result, program, by, report)
-    return result
 
 
 @for_python
@@ -393,7 +327,7 @@ def _dataset(given: File | Dataset) -> Dataset:
     return given
 
 
-def _fits(given: File | FittedModel | Sequence[FittedModel]) -> tuple[Fit, ...]:
+def fits_of(given: File | FittedModel | Sequence[FittedModel]) -> tuple[Fit, ...]:
     if isinstance(given, str | os.PathLike):
         from chiplog.fitting.model_file import read_model
 

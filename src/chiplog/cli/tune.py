@@ -181,6 +181,9 @@ def _from(asked: AskedTuning, race: RacingOptions, json_file: str | None, *, det
     from chiplog.cli.tune_from import from_jobs
     from chiplog.tune.from_jobs.tuning import AskedFromJobs
 
+    for name, given in (("--ranks", asked.ranks), ("--sizes", asked.sizes)):
+        if given is not None:
+            raise UsageError(f"{name}: --from takes what the files have; leave it out.")
     question = AskedFromJobs(
         program=asked.program,
         operation=asked.operation,

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from chiplog.tune.choice import Native
-from chiplog.tune.from_jobs.job import Floats, Job, JobCell, Place, all_cells, log_ratios
+from chiplog.tune.from_jobs.job import Floats, JobCell, MeasuredJob, Place, all_cells, log_ratios
 from chiplog.tune.from_jobs.scatter import JobScatter, scatter_of
 from chiplog.tune.measured.candidate import Candidate
 from chiplog.tune.measured.choices import SizeVerdict, without_lone_sizes
@@ -43,7 +43,7 @@ class JobChoices:
     """What jobs say about one operation."""
 
     operation: str
-    jobs: tuple[Job, ...]
+    jobs: tuple[MeasuredJob, ...]
     """Those that have measured the operation."""
     verdicts: tuple[SizeVerdict, ...]
     """Ascending by ranks, then by size."""
@@ -54,7 +54,7 @@ class JobChoices:
 
 
 def choose_from(
-    jobs: Sequence[Job],
+    jobs: Sequence[MeasuredJob],
     operation: str,
     natives: Mapping[str, Native],
     *,
@@ -119,7 +119,7 @@ def _verdict(
     cells: Sequence[JobCell],
     ratios: Mapping[JobCell, CandidateRatio],
     natives: Mapping[str, Native],
-    jobs: Sequence[Job],
+    jobs: Sequence[MeasuredJob],
 ) -> SizeVerdict:
     """The fastest of those that are sure in all parts, else of those that seem faster in all, else nobody."""
     parts = {cell.place for cell in cells}
@@ -157,7 +157,7 @@ def _typical(
 
 
 def _missing(
-    cells: Collection[JobCell], jobs: Sequence[Job], natives: Mapping[str, Native]
+    cells: Collection[JobCell], jobs: Sequence[MeasuredJob], natives: Mapping[str, Native]
 ) -> list[Missing]:
     """Places, with their sizes, of which no job has the default, or only one has it together with an algorithm."""
     sizes: dict[tuple[Place, str], set[int]] = {}

@@ -54,7 +54,7 @@ class JobTime:
 
 
 @dataclass(frozen=True)
-class Job:
+class MeasuredJob:
     """One launch."""
 
     name: str
@@ -63,7 +63,7 @@ class Job:
     times: Mapping[JobCell, JobTime]
 
 
-def log_ratios(jobs: Sequence[Job], cells: Iterable[JobCell]) -> dict[JobCell, Floats]:
+def log_ratios(jobs: Sequence[MeasuredJob], cells: Iterable[JobCell]) -> dict[JobCell, Floats]:
     """Each cell's logarithms of its time over the default's in the same job, shape (jobs that have both,)."""
     logs = {}
     for cell in cells:
@@ -73,6 +73,6 @@ def log_ratios(jobs: Sequence[Job], cells: Iterable[JobCell]) -> dict[JobCell, F
     return logs
 
 
-def all_cells(jobs: Iterable[Job]) -> list[JobCell]:
+def all_cells(jobs: Iterable[MeasuredJob]) -> list[JobCell]:
     """All cells of algorithms other than the default, in order."""
     return sorted({cell for job in jobs for cell in job.times if cell.algorithm != DEFAULT})

@@ -16,7 +16,7 @@ from chiplog.dataset.run_file import read_run
 from chiplog.dataset.series import Series
 from chiplog.errors import CorruptFile, UsageError
 from chiplog.file_kind import RUN, kind_of
-from chiplog.tune.from_jobs.job import Floats, Job, JobCell, JobTime, Place
+from chiplog.tune.from_jobs.job import Floats, JobCell, JobTime, MeasuredJob, Place
 from chiplog.tune.measured.raw_file import SAMPLES, read_launches
 
 PICO, TUNING = KINDS = ("pico", "ompi-collectives-tuning")
@@ -30,7 +30,7 @@ ACCEPTED = "PICO's results, detail.out of ompi-collectives-tuning, run files, an
 
 
 @dataclass(frozen=True)
-class _Times:
+class _CellTimes:
     """The times of one cell in one file; those of one job may stand in several."""
 
     job: str
@@ -47,7 +47,7 @@ class _Gathered:
     seconds: dict[JobCell, list[Floats]] = field(default_factory=dict)
     costs: dict[JobCell, list[float | None]] = field(default_factory=dict)
 
-    def add(self, times: _Times) -> None:
+    def add(self, times: _CellTimes) -> None:
         """The times of a cell, once: a job may stand in several files."""
         known = self.seconds.setdefault(times.cell, [])
         rounded = np.round(times.seconds, PICOSECOND_DIGITS)
@@ -55,9 +55,9 @@ class _Gathered:
             known.append(rounded)
             self.costs.setdefault(times.cell, []).append(times.cost_seconds)
 
-    def job(self, name: str) -> Job:
+    def job(self, name: str) -> MeasuredJob:
         """All of it, as one launch."""
-        return Job(
+        return MeasuredJob(
             name,
             self.mpi,
             {
@@ -67,7 +67,7 @@ class _Gathered:
         )
 
 
-def read_jobs(paths: Iterable[Path], operation: str | None = None) -> list[Job]:
+def read_jobs(paths: Iterable[Path], operation: str | None = None) -> list[MeasuredJob]:
     """The jobs in all files, each once: a job whose times stand in several files is one launch, and so is a copy.
 
     `operation` is that of a detail.out which does not say it. Raises UsageError for files of other kinds, and
@@ -80,9 +80,9 @@ def read_jobs(paths: Iterable[Path], operation: str | None = None) -> list[Job]:
     return _without_copies([of_job.job(name) for name, of_job in sorted(gathered.items())])
 
 
-def _without_copies(jobs: Sequence[Job]) -> list[Job]:
+def _without_copies(jobs: Sequence[MeasuredJob]) -> list[MeasuredJob]:
     """Jobs in which no time differs from those of an earlier one are copies of it, not launches."""
-    kept: dict[tuple[tuple[JobCell, float], ...], Job] = {}
+    kept: dict[tuple[tuple[JobCell, float], ...], MeasuredJob] = {}
     for job in jobs:
         times = tuple(sorted((cell, time.seconds) for cell, time in job.times.items()))
         kept.setdefault(times, job)
@@ -94,7 +94,7 @@ def _sum(costs: Sequence[float | None]) -> float | None:
     return sum(known) if len(known) == len(costs) else None
 
 
-def _read(path: Path, operation: str | None) -> Iterator[_Times]:
+def _read(path: Path, operation: str | None) -> Iterator[_CellTimes]:
     head = "" if path.is_dir() else head_of(path) or ""
     kind = kind_of(path)
     if SAMPLES in head.partition("\n")[0]:
@@ -121,7 +121,7 @@ def _importer(path: Path, head: str) -> Importer:
     raise CorruptFile(f"{path}, line 1: this is none of {ACCEPTED}")
 
 
-def _of_import(path: Path, importer: Importer, pattern: str | None) -> Iterator[_Times]:
+def _of_import(path: Path, importer: Importer, pattern: str | None) -> Iterator[_CellTimes]:
     imported = read_measurements(importer, path, Options(pattern=pattern))
     is_raw = imported.statistic is None
     for record in imported.records:
@@ -131,10 +131,10 @@ def _of_import(path: Path, importer: Importer, pattern: str | None) -> Iterator[
             counted = series.seconds[series.warmup :]
             if cell is not None and counted.size:
                 cost = float(series.seconds.sum()) if is_raw else None
-                yield _Times(job, _mpi(record.tag), cell, counted, cost)
+                yield _CellTimes(job, _mpi(record.tag), cell, counted, cost)
 
 
-def _of_run(path: Path) -> Iterator[_Times]:
+def _of_run(path: Path) -> Iterator[_CellTimes]:
     run = read_run(path)
     provenance = run.header.get("provenance")
     is_raw = not (isinstance(provenance, Mapping) and provenance.get("statistic"))
@@ -143,7 +143,7 @@ def _of_run(path: Path) -> Iterator[_Times]:
         cell = _cell(series, series.placement, series.tag)
         if cell is not None:
             cost = float(series.seconds.sum() + series.warmup_seconds.sum()) if is_raw else None
-            yield _Times(job, _mpi(series.tag), cell, series.seconds, cost)
+            yield _CellTimes(job, _mpi(series.tag), cell, series.seconds, cost)
 
 
 def _cell(
@@ -166,7 +166,7 @@ def _mpi(tag: Mapping[str, object]) -> str | None:
     return str(tag["mpi"]) if tag.get("mpi") else None
 
 
-def _of_race(path: Path) -> Iterator[_Times]:
+def _of_race(path: Path) -> Iterator[_CellTimes]:
     """Each launch that was not cut is a job; a datatype, and a way to begin, are parts that a rule can't tell apart."""
     about, launches = read_launches(path)
     for number, (stage, entries, result) in enumerate(launches):
@@ -176,7 +176,7 @@ def _of_race(path: Path) -> Iterator[_Times]:
                 if stage == "cut" or not seconds.size:
                     continue
                 where = Place(cell.operation, cell.ranks, f"{cell.datatype}, {mode}")
-                yield _Times(
+                yield _CellTimes(
                     f"{path} launch {number}",
                     f"{about.program} {about.version}",
                     JobCell(where, cell.message_bytes, name),

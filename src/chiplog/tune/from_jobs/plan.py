@@ -26,7 +26,7 @@ from chiplog.dataset.import_collectives import DEFAULT
 from chiplog.errors import UsageError
 from chiplog.tune.choice import Native
 from chiplog.tune.from_jobs.choose import FEWEST_JOBS, JobChoices
-from chiplog.tune.from_jobs.job import Floats, Job, JobCell, Place
+from chiplog.tune.from_jobs.job import Floats, JobCell, MeasuredJob, Place
 
 
 class Belief(NamedTuple):
@@ -74,11 +74,19 @@ class JobPlan:
 Grid = Mapping[Place, Sequence[int]]
 
 
-def grid_of(jobs: Iterable[Job], operation: str) -> Grid:
-    """All sizes of the operation that any job has, at each place."""
-    cells = {cell for job in jobs for cell in job.times if cell.place.operation == operation}
-    sizes = sorted({cell.message_bytes for cell in cells})
-    return dict.fromkeys(sorted({cell.place for cell in cells}), sizes)
+def grid_of(jobs: Iterable[MeasuredJob], operation: str) -> Grid:
+    """At each place all sizes of the operation that any job has, from the least to the largest that it has there.
+
+    Larger ones may not fit into the memory there.
+    """
+    at: dict[Place, set[int]] = {}
+    for cell in (cell for job in jobs for cell in job.times if cell.place.operation == operation):
+        at.setdefault(cell.place, set()).add(cell.message_bytes)
+    every = sorted(set().union(*at.values()))
+    return {
+        place: [size for size in every if min(sizes) <= size <= max(sizes)]
+        for place, sizes in sorted(at.items())
+    }
 
 
 def plan_next(
@@ -95,29 +103,33 @@ def plan_next(
 
     Raises UsageError where the files don't say how long they measured.
     """
-    grid = grid or grid_of(choices.jobs, choices.operation)
-    beliefs = _Beliefs(choices)
-    rules = in_force(choices, grid)
-    gains: dict[JobCell, float] = {}
-    for place, sizes in grid.items():
-        for size in sizes:
-            chosen = rules.get((place.ranks, size))
-            now = beliefs.at(JobCell(place, size, chosen)) if chosen else Belief(0.0, 0.0, HERE)
-            for name in natives.keys() - {chosen}:
-                cell = JobCell(place, size, name)
-                gains[cell] = expected_improvement(now, beliefs.at(cell))
-    price = _Prices(choices.jobs, costs)
-    planned = _greedy(gains, price, budget, choices)
-    best = {(cell.place, cell.message_bytes): 0.0 for cell in gains}
+    gains = _gains(choices, natives, grid or grid_of(choices.jobs, choices.operation))
+    planned = _greedy(gains, _Prices(choices.jobs, costs), budget, choices)
+    best: dict[tuple[Place, int], float] = {}
     for cell, gain in gains.items():
-        best[cell[:2]] = max(best[cell[:2]], gain)
-    decided = {planned_cell.cell[:2] for planned_cell in planned}
+        key = (cell.place, cell.message_bytes)
+        best[key] = max(best.get(key, 0.0), gain)
+    decided = {(entry.cell.place, entry.cell.message_bytes) for entry in planned}
     count = max(1, len(best))
     return JobPlan(
         tuple(planned),
         sum(best.values()) / count,
         sum(gain for key, gain in best.items() if key not in decided) / count,
     )
+
+
+def _gains(choices: JobChoices, natives: Mapping[str, Native], grid: Grid) -> dict[JobCell, float]:
+    """The expected improvement of each candidate over what is in force."""
+    beliefs = _Beliefs(choices)
+    rules = in_force(choices, grid)
+    gains = {}
+    for place, size in ((place, size) for place, sizes in grid.items() for size in sizes):
+        chosen = rules.get((place.ranks, size))
+        now = beliefs.at(JobCell(place, size, chosen)) if chosen else Belief(0.0, 0.0, HERE)
+        for name in natives.keys() - {chosen}:
+            cell = JobCell(place, size, name)
+            gains[cell] = expected_improvement(now, beliefs.at(cell))
+    return gains
 
 
 def expected_improvement(now: Belief, candidate: Belief) -> float:
@@ -243,7 +255,7 @@ def _octaves(size: int, other: int) -> float:
 class _Prices:
     """What a cell's calls take, as they took in a job; of what was not measured, as the nearest size of it took."""
 
-    def __init__(self, jobs: Sequence[Job], costs: Mapping[JobCell, float] | None) -> None:
+    def __init__(self, jobs: Sequence[MeasuredJob], costs: Mapping[JobCell, float] | None) -> None:
         self._costs = costs
         self._known: dict[tuple[Place, str], dict[int, float]] = {}
         for job in jobs:
@@ -251,17 +263,19 @@ class _Prices:
                 if time.cost_seconds is not None:
                     of = self._known.setdefault((cell.place, cell.algorithm), {})
                     of[cell.message_bytes] = max(time.cost_seconds, of.get(cell.message_bytes, 0.0))
+        if costs is None and not self._known:
+            raise UsageError(
+                "--plan: the files do not say how long anything was measured; it needs files with all iterations."
+            )
 
     def of(self, cell: JobCell) -> float:
-        """In the budget's unit."""
+        """In the budget's unit; infinite where nobody knows."""
         if self._costs is not None:
             return self._costs.get(cell, math.inf)
         known = self._known.get((cell.place, cell.algorithm)) or self._known.get(
             (cell.place, DEFAULT)
         )
         if not known:
-            raise UsageError(
-                f"--plan: the files do not say how long {cell.place} was measured; it needs files with all iterations."
-            )
+            return math.inf
         nearest = min(known, key=lambda size: (_octaves(size, cell.message_bytes), size))
         return known[nearest]

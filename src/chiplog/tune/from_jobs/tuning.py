@@ -12,7 +12,7 @@ from chiplog.errors import UsageError
 from chiplog.json_values import members, plain
 from chiplog.tune.choice import Native
 from chiplog.tune.from_jobs.choose import JobChoices, choose_from
-from chiplog.tune.from_jobs.job import Job, all_cells
+from chiplog.tune.from_jobs.job import MeasuredJob, all_cells
 from chiplog.tune.from_jobs.job_files import read_jobs
 from chiplog.tune.from_jobs.native_names import native_name
 from chiplog.tune.from_jobs.plan import JobPlan, plan_next
@@ -98,11 +98,11 @@ def tune_from(asked: AskedFromJobs) -> JobTuning:
     return JobTuning(mpi or "an MPI", choices, left_out, chosen.files(tuning, version), plan)
 
 
-def _has(job: Job, operation: str) -> bool:
+def _has(job: MeasuredJob, operation: str) -> bool:
     return any(cell.place.operation == operation for cell in job.times)
 
 
-def _mpi(jobs: Sequence[Job]) -> str | None:
+def _mpi(jobs: Sequence[MeasuredJob]) -> str | None:
     """The MPI of all jobs; None where none of them says it, UsageError where they are of several."""
     mpis = sorted({job.mpi for job in jobs if job.mpi})
     if len(mpis) > 1:
@@ -118,7 +118,9 @@ def _release(mpi: str | None, program: str) -> str | None:
     return release if release[:1].isdigit() and MPIS.get(name) == program else None
 
 
-def _natives(asked: AskedFromJobs, jobs: Sequence[Job]) -> tuple[dict[str, Native], dict[str, str]]:
+def _natives(
+    asked: AskedFromJobs, jobs: Sequence[MeasuredJob]
+) -> tuple[dict[str, Native], dict[str, str]]:
     """The algorithms that a file can choose, and why it can't choose the others."""
     natives: dict[str, Native] = {}
     left_out: dict[str, str] = {}
