@@ -131,6 +131,7 @@ def application(
     from chiplog.application.costs import costs_of
     from chiplog.application.replay import schedule_of
     from chiplog.cli.application_text import application_text
+    from chiplog.cli.reading_progress import reading_progress
     from chiplog.tracing.importer import TraceOptions, read_trace
 
     if reading.any_source is not None and reading.any_source not in WILDCARDS:
@@ -139,7 +140,8 @@ def application(
         raise UsageError(
             f"--flops-per-second: is {reading.flops_per_second:g}; it accepts more than 0."
         )
-    traced = read_trace(trace, TraceOptions(any_source=reading.any_source))
+    options = TraceOptions(any_source=reading.any_source, progress=reading_progress(trace))
+    traced = read_trace(trace, options)
     result = costs_of(traced)
     if model.is_asked:
         choose = _chooser(traced, reading.mpi, model.tuning)
