@@ -328,6 +328,7 @@ def _dataset(given: File | Dataset) -> Dataset:
 
 
 def fits_of(given: File | FittedModel | Sequence[FittedModel]) -> tuple[Fit, ...]:
+    """The fits of a model file, or those that are given; UsageError where it is neither."""
     if isinstance(given, str | os.PathLike):
         from chiplog.fitting.model_file import read_model
 

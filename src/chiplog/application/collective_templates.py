@@ -6,7 +6,7 @@ from collections import defaultdict
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from graphlib import TopologicalSorter
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -116,23 +116,39 @@ def _by_operation(dependencies: NDArray[Any], place: list[int]) -> dict[int, lis
     return required
 
 
-def message_bytes_of(function: str, sent: NDArray[np.int64], received: NDArray[np.int64]) -> int:
+class Moved(NamedTuple):
+    """What the ranks of a collective operation give and get, added up, and the most of any."""
+
+    sent: int
+    most_sent: int
+    received: int
+    most_received: int
+
+    @classmethod
+    def of(cls, calls: NDArray[Any], firsts: NDArray[np.int64]) -> tuple[NDArray[np.int64], ...]:
+        """The same of many operations, of calls of the type CALL of which each operation's begin at `firsts`."""
+        columns = (np.ascontiguousarray(calls[name]) for name in ("sent_bytes", "received_bytes"))
+        return tuple(
+            way.reduceat(column, firsts) for column in columns for way in (np.add, np.maximum)
+        )
+
+
+def message_bytes_of(function: str, ranks: int, moved: Moved) -> int:
     """The `message_bytes` of the task that stands for a call, from what its ranks give and get.
 
     `function` is MPI's, in lower case and without prefix.
     """
-    ranks = sent.size
     operation = OPERATIONS[function]
     if operation == "barrier":
         return 1
     if operation in ("gather", "allgather"):
-        return int(sent.mean() if sent.any() else received.max() / ranks)
+        return moved.sent // ranks or moved.most_received // ranks
     if operation == "scatter":
-        return int(received.mean() if received.any() else sent.max() / ranks)
+        return moved.received // ranks or moved.most_sent // ranks
     if operation == "alltoall":
-        return int(sent.mean() / ranks)
+        return moved.sent // ranks**2
     if operation == "bcast":
-        return int(received.max() or sent.max())
+        return moved.most_received or moved.most_sent
     if operation == "reduce_scatter":
-        return int(sent.max() or received.sum())
-    return int(sent.max() or received.max())
+        return moved.most_sent or moved.received
+    return moved.most_sent or moved.most_received

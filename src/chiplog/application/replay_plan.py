@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, replace
-from itertools import pairwise
 
 import numpy as np
+from numpy.typing import NDArray
 
 from chiplog.application.collective_calls import BLOCKING, CollectiveCalls
-from chiplog.application.collective_templates import Step, Template, message_bytes_of, template
+from chiplog.application.collective_templates import Moved, Template, message_bytes_of, template
 from chiplog.application.joined_calls import JoinedCalls
 from chiplog.application.messages import Messages
 from chiplog.collectives.mpis.choice import OPERATIONS, AlgorithmChoice, Chooser, CollectiveCall
@@ -21,11 +21,13 @@ MOST_NAMED = 4
 """Algorithms that a note names."""
 KEEP_TIME = ("Win_", "Put", "Get", "Neighbor", "Ineighbor", "Accumulate", "Comm_")
 """How calls begin that are not replayed, but take as long as they did."""
+NONE = -1
+Integers = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
 class PlannedCollective:
-    """A collective operation of a trace, and what stands for it."""
+    """What stands for collective operations of one function, size and root on a communicator."""
 
     call: CollectiveCall
     choice: AlgorithmChoice
@@ -34,11 +36,10 @@ class PlannedCollective:
     """World ranks."""
     root: int
     """The place of the root among them."""
-    first_tag: int
 
-    def steps_of(self, rank: int) -> tuple[Step, ...]:
-        """What a world rank does."""
-        return self.template.steps[(self.members.index(rank) - self.root) % len(self.members)]
+    def place_of(self, rank: int) -> int:
+        """The rank of the algorithm that a world rank is."""
+        return (self.members.index(rank) - self.root) % len(self.members)
 
     def world_rank(self, rank: int) -> int:
         """The world rank of a rank of the algorithm."""
@@ -47,16 +48,17 @@ class PlannedCollective:
 
 @dataclass(frozen=True)
 class ReplayPlan:
-    """By rows of the calls."""
+    """By rows of the calls, each array of the shape (rows,)."""
 
-    tags: dict[int, int]
-    """Of those that send or receive: the tag of the message, which no other message has."""
-    peers: dict[int, int]
+    tag: Integers
+    """Of those that send or receive: the tag of the message, which no other message has; else NONE."""
+    peer: Integers
     """Of those: the world rank at the other end."""
-    message_bytes: dict[int, int]
-    sends: frozenset[int]
-    """Those of them that send."""
-    collectives: dict[int, PlannedCollective]
+    message_bytes: Integers
+    is_send: NDArray[np.bool_]
+    planned: tuple[PlannedCollective, ...]
+    way: Integers
+    """Of collective calls: which of `planned` stands for it; else NONE. Its tags begin with `tag`."""
     algorithms: dict[str, str]
     """By MPI's function, what stands for it."""
     notes: tuple[str, ...]
@@ -66,55 +68,72 @@ def plan_replay(
     joined: JoinedCalls, messages: Messages, collectives: CollectiveCalls, choose: Chooser
 ) -> ReplayPlan:
     """What stands for the calls of a trace, with the algorithms that `choose` says."""
-    sends, receives = messages.sends.tolist(), messages.receives.tolist()
-    ranks = joined.rank.tolist()
-    sizes = joined.calls["sent_bytes"][messages.sends].tolist()
-    tags, peers, message_bytes = {}, {}, {}
-    for tag, (send, receive, size) in enumerate(zip(sends, receives, sizes, strict=True)):
-        tags[send] = tags[receive] = tag
-        peers[send], peers[receive] = ranks[receive], ranks[send]
-        message_bytes[send] = message_bytes[receive] = size
-    planned = _planned(joined, collectives, len(sends), choose)
-    return ReplayPlan(
-        tags,
-        peers,
-        message_bytes,
-        frozenset(sends),
-        planned,
-        _algorithms(planned),
-        (*_notes(joined, messages), *_nearest(joined, planned)),
-    )
+    rows = joined.calls.size
+    tag, way = (np.full(rows, NONE, np.int64) for _ in range(2))
+    peer, message_bytes = (np.zeros(rows, np.int64) for _ in range(2))
+    is_send = np.zeros(rows, bool)
+    sends, receives = messages.sends, messages.receives
+    tag[sends] = tag[receives] = np.arange(sends.size)
+    peer[sends], peer[receives] = joined.rank[receives], joined.rank[sends]
+    message_bytes[sends] = message_bytes[receives] = joined.calls["sent_bytes"][sends]
+    is_send[sends] = True
+    planned, way_of_operation = _planned(joined, collectives, choose)
+    tags = np.array([each.template.tags for each in planned] or [0])[way_of_operation]
+    tags[way_of_operation == NONE] = 0
+    counts = np.diff(collectives.starts)
+    way[collectives.rows] = np.repeat(way_of_operation, counts)
+    first_tag = sends.size + np.cumsum(tags) - tags
+    is_planned = way[collectives.rows] != NONE
+    tag[collectives.rows[is_planned]] = np.repeat(first_tag, counts)[is_planned]
+    named = planned, np.bincount(way[way != NONE], minlength=len(planned)).tolist()
+    notes = (*_notes(joined, messages), *_nearest(joined, planned, way))
+    return ReplayPlan(tag, peer, message_bytes, is_send, planned, way, _algorithms(*named), notes)
 
 
 def _planned(
-    joined: JoinedCalls, collectives: CollectiveCalls, tag: int, choose: Chooser
-) -> dict[int, PlannedCollective]:
-    """By the rows of their calls; those that have no counterpart here are left out."""
-    calls, starts = joined.calls, collectives.starts.tolist()
-    hosts = joined.trace.hosts
-    nodes = [
-        len({hosts[rank] for rank in group if rank >= 0}) if hosts and all(hosts) else 0
-        for group in joined.trace.communicators
-    ]
-    planned: dict[int, PlannedCollective] = {}
-    for start, end in pairwise(starts):
-        rows = collectives.rows[start:end]
-        first = calls[rows[0]]
-        name = KINDS[first["kind"]]
-        function = BLOCKING[name].lower()
-        if function not in OPERATIONS:
+    joined: JoinedCalls, collectives: CollectiveCalls, choose: Chooser
+) -> tuple[tuple[PlannedCollective, ...], Integers]:
+    """What stands for collective operations, and for each which of these; NONE for those without counterpart here."""
+    firsts = collectives.rows[collectives.starts[:-1]]
+    if not firsts.size:
+        return (), np.empty(0, np.int64)
+    calls, sums = joined.calls, Moved.of(joined.calls[collectives.rows], collectives.starts[:-1])
+    columns = (joined.kind[firsts], calls["communicator"][firsts], calls["peer"][firsts], *sums)
+    alike, which = np.unique(np.stack(columns).astype(np.int64), axis=1, return_inverse=True)
+    planned: list[PlannedCollective] = []
+    known: dict[tuple[object, ...], int] = {}
+    places = []
+    for kind, communicator, root, *moved in alike.T.tolist():
+        each = _plan_of(joined, KINDS[kind], communicator, root, Moved(*moved), choose)
+        if each is None:
+            places.append(NONE)
             continue
-        members = joined.trace.communicators[first["communicator"]]
-        size = message_bytes_of(function, calls["sent_bytes"][rows], calls["received_bytes"][rows])
-        call = CollectiveCall(function, len(members), size, nodes[first["communicator"]])
-        choice = _own_nonblocking(choose(call)) if name in ICOLLECTIVES else choose(call)
-        chosen = template(call, choice)
-        root = int(first["peer"]) if call.operation in ROOTED else members[0]
-        place = members.index(root) if root in members else 0
-        collective = PlannedCollective(call, choice, chosen, members, place, tag)
-        planned.update(dict.fromkeys(rows.tolist(), collective))
-        tag += chosen.tags
-    return planned
+        place = known.setdefault((communicator, each.call, each.choice, each.root), len(planned))
+        planned += [each] * (place == len(planned))
+        places.append(place)
+    return tuple(planned), np.array(places)[which.ravel()]
+
+
+def _plan_of(
+    joined: JoinedCalls, name: str, communicator: int, root: int, moved: Moved, choose: Chooser
+) -> PlannedCollective | None:
+    function = BLOCKING[name].lower()
+    if function not in OPERATIONS:
+        return None
+    members = joined.trace.communicators[communicator]
+    size = message_bytes_of(function, len(members), moved)
+    call = CollectiveCall(function, len(members), size, _nodes(joined.trace.hosts, members))
+    choice = _own_nonblocking(choose(call)) if name in ICOLLECTIVES else choose(call)
+    first = root if call.operation in ROOTED else members[0]
+    place = members.index(first) if first in members else 0
+    return PlannedCollective(call, choice, template(call, choice), members, place)
+
+
+def _nodes(hosts: tuple[str, ...], members: tuple[int, ...]) -> int:
+    """On how many nodes they are; 0 where that is not known."""
+    if not hosts or not all(hosts):
+        return 0
+    return len({hosts[rank] for rank in members if rank >= 0})
 
 
 def _own_nonblocking(choice: AlgorithmChoice) -> AlgorithmChoice:
@@ -126,34 +145,38 @@ def _mpi_name(function: str) -> str:
     return f"MPI_{function.capitalize()}"
 
 
-def _algorithms(planned: dict[int, PlannedCollective]) -> dict[str, str]:
+def _algorithms(planned: tuple[PlannedCollective, ...], counts: list[int]) -> dict[str, str]:
     """By MPI's function, the operation and its algorithms, the most frequent first."""
-    counts: dict[str, Counter[str]] = {}
+    ways: dict[str, Counter[str]] = {}
     operations: dict[str, str] = {}
-    for collective in planned.values():
+    for collective, count in zip(planned, counts, strict=True):
         name = _mpi_name(collective.call.function)
         operations[name] = collective.call.operation
-        counts.setdefault(name, Counter())[collective.template.algorithm] += 1
+        ways.setdefault(name, Counter())[collective.template.algorithm] += count
     return {
-        name: f"{operations[name]}, {' or '.join(way for way, _ in counts[name].most_common())}"
-        for name in sorted(counts)
+        name: f"{operations[name]}, {' or '.join(way for way, _ in ways[name].most_common())}"
+        for name in sorted(ways)
     }
 
 
-def _nearest(joined: JoinedCalls, planned: dict[int, PlannedCollective]) -> list[str]:
+def _nearest(
+    joined: JoinedCalls, planned: tuple[PlannedCollective, ...], way: Integers
+) -> list[str]:
     """Which algorithms of the MPI have no schedule, with their share of the traced time in MPI."""
-    near = {row: it for row, it in planned.items() if it.choice.is_nearest and it.call.ranks > 1}
-    if not near:
-        return []
     durations = joined.durations_ns
-    ways: dict[str, int] = {}
-    for row, collective in near.items():
-        way = f"{_mpi_name(collective.call.function)}'s {collective.choice.native} as {collective.template.algorithm}"
-        ways[way] = ways.get(way, 0) + int(durations[row])
-    is_local = joined.of_kinds(*STARTS_AND_ENDS)
-    total = int(durations[~is_local].sum())
+    is_planned = way != NONE
+    spent = np.bincount(way[is_planned], durations[is_planned], len(planned)).tolist()
+    ways: dict[str, float] = {}
+    for collective, ns in zip(planned, spent, strict=True):
+        if collective.choice.is_nearest and collective.call.ranks > 1:
+            name = _mpi_name(collective.call.function)
+            text = f"{name}'s {collective.choice.native} as {collective.template.algorithm}"
+            ways[text] = ways.get(text, 0.0) + ns
+    if not ways:
+        return []
+    total = int(durations[~joined.of_kinds(*STARTS_AND_ENDS)].sum())
     share = f" ({100 * sum(ways.values()) / total:.2g} % of the time in MPI)" if total else ""
-    named = sorted(ways, key=lambda way: (-ways[way], way))
+    named = sorted(ways, key=lambda text: (-ways[text], text))
     more = f" and {len(named) - MOST_NAMED} more" if len(named) > MOST_NAMED else ""
     listed = ", ".join(named[:MOST_NAMED])
     return [f"the nearest algorithm stands for those without a schedule{share}: {listed}{more}"]

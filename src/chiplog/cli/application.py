@@ -143,6 +143,7 @@ def application(
     """
     from chiplog.application.costs import costs_of
     from chiplog.cli.application_text import application_text
+    from chiplog.cli.reading_progress import reading_progress
     from chiplog.jobs.application import replayed, write_application_page
     from chiplog.jobs.savings import TracedProgram
     from chiplog.report.write import check_suffix
@@ -151,7 +152,8 @@ def application(
     reading.check()
     if report is not None:
         check_suffix(report)
-    traced = read_trace(trace, TraceOptions(any_source=reading.any_source))
+    options = TraceOptions(any_source=reading.any_source, progress=reading_progress(trace))
+    traced = read_trace(trace, options)
     choose = _chooser(traced, reading.mpi, model) if model.is_asked else None
     program = TracedProgram(str(trace), traced, reading.flops_per_second, choose)
     result, by = costs_of(traced), None

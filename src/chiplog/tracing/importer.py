@@ -24,6 +24,8 @@ class TraceOptions:
 
     any_source: int | None = None
     """The number that stands for MPI_ANY_SOURCE, -1 or -2, where programs record their MPI's own."""
+    progress: Callable[[float], None] | None = None
+    """Called now and then with the share that has been read, by importers that read large traces."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,7 @@ from chiplog.tracing.trace import (
 )
 from chiplog.tracing.trace_file import TraceFile, read_trace_file
 
+Result = TypeVar("Result")
 UNKNOWN_COMMUNICATOR = 0xFFFF
 MOST_NS_PER_TICK = 1000.0
 IS_PREPARING = np.array([name.endswith("_init") for name in KINDS])
@@ -66,18 +67,30 @@ class RecordedRank:
         return _text(self.header["mpi"])
 
 
-def read_ranks(paths: Sequence[Path]) -> list[RecordedRank]:
+def read_ranks(
+    paths: Sequence[Path], progress: Callable[[float], None] | None = None
+) -> list[RecordedRank]:
     """The calls of all ranks, on all cores; CorruptFile where a file can't be understood.
 
     Ranks of one host count the same ticks, and their times are only comparable to the ns where all are converted alike:
-    by the clock of the first of them.
+    by the clock of the first of them. `progress` is called with the share that is done.
     """
+    steps = 2 * len(paths)
+    done = 0
+
+    def told(result: Result) -> Result:
+        nonlocal done
+        done += 1
+        if progress is not None:
+            progress(done / steps)
+        return result
+
     with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as threads:
-        files = list(threads.map(read_trace_file, paths))
+        files = [told(file) for file in threads.map(read_trace_file, paths)]
         clocks: dict[int, ClockRate] = {}
         for file in files:
             clocks.setdefault(int(file.header["clock_leader"]), ClockRate(file))
-        return list(threads.map(partial(_recorded, clocks), files))
+        return [told(rank) for rank in threads.map(partial(_recorded, clocks), files)]
 
 
 def _recorded(clocks: dict[int, ClockRate], file: TraceFile) -> RecordedRank:

@@ -312,6 +312,8 @@ def choice_of(call: CollectiveCall, number: Number, segment_bytes: int = 0) -> A
         and not call.is_power_of_two
     ):
         algorithm = "bruck"  # which coll/tuned takes, too
+    # Off powers of two, coll/tuned's rabenseifner halves the messages of ranks beyond them, too.
+    is_same &= algorithm != "rabenseifner" or call.is_power_of_two
     return AlgorithmChoice(algorithm, native, not is_same, segment_bytes)
 
 

@@ -37,10 +37,10 @@ def _recognises(place: Path) -> bool:
     return any(is_trace_file(path) for path in sorted(_files(place).values())[:8])
 
 
-def _read(place: Path, _: TraceOptions) -> Trace:
+def _read(place: Path, options: TraceOptions) -> Trace:
     files = _files(place) or {0: place}
     count = _count_ranks(files, place)
-    recorded = read_ranks([files[rank] for rank in sorted(files)])
+    recorded = read_ranks([files[rank] for rank in sorted(files)], options.progress)
     notes = _correct_clocks(recorded)
     beginnings = [record.calls["begin_ns"].min() for record in recorded if record.calls.size]
     origin_ns = int(min(beginnings, default=0))
