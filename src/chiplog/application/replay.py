@@ -97,10 +97,10 @@ def _refuse_endless(joined: JoinedCalls, computed_ns: Integers) -> None:
     if seconds.max(initial=0.0) < MOST_SECONDS:
         return
     rank, days = int(seconds.argmax()), seconds.max() / 86400
-    told = f"rank {rank} would compute for {days:.3g} days, of which 106 can be simulated"
+    sentence = f"rank {rank} would compute for {days:.3g} days, of which 106 can be simulated"
     if not joined.trace.has_times:
-        raise UsageError(f"--flops-per-second: {told}; say a faster one.")
-    raise CorruptFile(f"the trace can't be replayed: {told}: does its clock jump?")
+        raise UsageError(f"--flops-per-second: {sentence}; say a faster one.")
+    raise CorruptFile(f"the trace can't be replayed: {sentence}: does its clock jump?")
 
 
 def _local_ns(joined: JoinedCalls, plan: ReplayPlan) -> NDArray[np.int64]:

@@ -214,9 +214,12 @@ class ReplayArrays:
         row = self._rows[flushes] // 2
         before = self._before_counts(row)
         _, of_row = self._combination
-        own = (self.plan.tag[row] != NONE) & (of_row[row] == NONE)
+        begins_itself = (self.plan.tag[row] != NONE) & (of_row[row] == NONE)
         first = self._first_begun[flushes]
-        for rows, at in ((row[before] - 1, first[before]), (row[own], (first + before)[own])):
+        for rows, at in (
+            (row[before] - 1, first[before]),
+            (row[begins_itself], (first + before)[begins_itself]),
+        ):
             operations["amount"][at] = self.plan.message_bytes[rows]
             operations["rank"][at] = self.joined.rank[rows]
             operations["peer"][at] = self.plan.peer[rows]

@@ -78,7 +78,7 @@ def read_ranks(
     steps = 2 * len(paths)
     done = 0
 
-    def told(result: Result) -> Result:
+    def counted(result: Result) -> Result:
         nonlocal done
         done += 1
         if progress is not None:
@@ -86,11 +86,11 @@ def read_ranks(
         return result
 
     with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as threads:
-        files = [told(file) for file in threads.map(read_trace_file, paths)]
+        files = [counted(file) for file in threads.map(read_trace_file, paths)]
         clocks: dict[int, ClockRate] = {}
         for file in files:
             clocks.setdefault(int(file.header["clock_leader"]), ClockRate(file))
-        return [told(rank) for rank in threads.map(partial(_recorded, clocks), files)]
+        return [counted(rank) for rank in threads.map(partial(_recorded, clocks), files)]
 
 
 def _recorded(clocks: dict[int, ClockRate], file: TraceFile) -> RecordedRank:
