@@ -20,8 +20,8 @@ def how_to_place(groups: Sequence[int]) -> str:
     rest = len(nodes) - MOST_NODES_NAMED
     more = f"; and {counted(rest, 'more node')}" if rest > 0 else ""
     way = _option(groups) or (
-        "Open MPI: --map-by rankfile:file=FILE (--rankfile FILE before 5.0) with the rankfile below; srun: SLURM_HOSTFILE "
-        "in this order and --distribution=arbitrary"
+        "Open MPI: --map-by rankfile:file=FILE (--rankfile FILE before 5.0) with the rankfile below; srun: "
+        "SLURM_HOSTFILE in this order and --distribution=arbitrary"
     )
     return f"together on a node: {named}{more}. {way}"
 
