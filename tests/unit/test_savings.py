@@ -64,7 +64,8 @@ def test_ranks_that_talk_and_are_far_apart_are_put_on_one_node() -> None:
     """20 messages of 9,200 ns each would take 300 ns."""
     answer = saved_by(talk_in_pairs((0, 2), (1, 3)), by_classes(0, 0, 1, 1))
     (row,) = answer.rows
-    assert row.what == "ranks elsewhere"
+    assert row.what == "another placement of ranks"
+    assert row.file is None
     assert row.seconds == pytest.approx(20 * 8.9e-6)
     assert row.low == row.high == row.seconds
     assert "0,2; 1,3" in row.how or "0 … " in row.how

@@ -19,20 +19,26 @@ def how_to_place(groups: Sequence[int]) -> str:
     named = "; ".join(number_ranges(ranks) for ranks in nodes[:MOST_NODES_NAMED])
     rest = len(nodes) - MOST_NODES_NAMED
     more = f"; and {counted(rest, 'more node')}" if rest > 0 else ""
-    if is_alike(groups, blocks_of(np.array(groups))):
-        way = "Open MPI: --map-by slot; srun --distribution=block; MPICH: -ppn with the ranks of a node"
-    elif is_alike(groups, turns_of(np.array(groups))):
-        way = "Open MPI: --map-by node; srun --distribution=cyclic; MPICH: -ppn 1"
-    else:
-        way = (
-            "Open MPI: --map-by rankfile:file=FILE (--rankfile FILE before 5.0) with the rankfile below; srun: "
-            "SLURM_HOSTFILE in this order and --distribution=arbitrary"
-        )
+    way = _option(groups) or (
+        "Open MPI: --map-by rankfile:file=FILE (--rankfile FILE before 5.0) with the rankfile below; srun: "
+        "SLURM_HOSTFILE in this order and --distribution=arbitrary"
+    )
     return f"together on a node: {named}{more}. {way}"
 
 
-def rankfile(groups: Sequence[int]) -> str:
-    """Open MPI's rankfile, in which +n0 is the first node of the allocation."""
+def _option(groups: Sequence[int]) -> str | None:
+    """The launchers' options that place ranks so, if there are any."""
+    if is_alike(groups, blocks_of(np.array(groups))):
+        return "Open MPI: --map-by slot; srun --distribution=block; MPICH: -ppn with the ranks of a node"
+    if is_alike(groups, turns_of(np.array(groups))):
+        return "Open MPI: --map-by node; srun --distribution=cyclic; MPICH: -ppn 1"
+    return None
+
+
+def rankfile(groups: Sequence[int]) -> str | None:
+    """Open MPI's rankfile, in which +n0 is the first node of the allocation; None where an option does it."""
+    if _option(groups) is not None:
+        return None
     slots: dict[int, int] = defaultdict(int)
     lines = []
     for rank, node in enumerate(groups):

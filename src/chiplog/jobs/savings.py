@@ -126,7 +126,9 @@ def _placement(schedule: Schedule, by: ReplayBy) -> Iterator[Proposal]:
     groups = None if pairs is None else better_groups(schedule, pairs)
     if groups is not None:
         variant = Variant(schedule, group_of_rank=groups)
-        yield Proposal("ranks elsewhere", how_to_place(groups), variant, rankfile(groups))
+        yield Proposal(
+            "another placement of ranks", how_to_place(groups), variant, rankfile(groups)
+        )
 
 
 def _eager_limit(paired: PairedTimes, schedule: Schedule, by: ReplayBy) -> Iterator[Proposal]:
