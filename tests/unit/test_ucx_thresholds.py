@@ -252,3 +252,10 @@ def test_what_is_recommended_is_nowhere_slower_by_more_than_3_percent(seed: int)
         before, after = (COSTS[protocols.at(size)] for protocols in (now, then))
         ratio = (after[0] + after[1] * size) / (before[0] + before[1] * size)
         assert ratio <= 1.03, (size, tuning.settings)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_where_rendezvous_hides_both_eager_ways_the_better_one_is_set(seed: int) -> None:
+    """Copies below 4,000 B: 64 B as the threshold of zero copy changes as many sizes, but is worse."""
+    tuning = tuned(KnownUcx({RENDEZVOUS_VARIABLE: "64"}, own=(64, 256), seed=seed), seed=seed)
+    assert 1024 <= int(tuning.settings[ZERO_COPY_VARIABLE]) <= 16384

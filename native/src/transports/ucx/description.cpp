@@ -51,8 +51,8 @@ void add_once(std::vector<std::string>& all, std::string one) {
   if (std::find(all.begin(), all.end(), one) == all.end()) all.push_back(std::move(one));
 }
 
-// "93..6237 eager copy-in copy-out" from "|  93..6237 | eager copy-in copy-out | sysv/memory |", also of one size, such as
-// "0"; empty of other lines.
+// "93..6237 eager copy-in copy-out" from "|  93..6237 | eager copy-in copy-out | sysv/memory |", also of one size, such
+// as "0"; empty of other lines.
 std::string range_of(std::string_view row) {
   const std::size_t end = row.find('|', 1);
   if (!row.starts_with('|') || end == std::string_view::npos) return {};

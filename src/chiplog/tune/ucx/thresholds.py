@@ -160,15 +160,16 @@ class Blocks:
     def nearest(self, now: Protocols) -> Places:
         """Of the pairs as good as the best, the one that changes the protocol of the fewest sizes.
 
-        What is not surely better stays as it is.
+        What is not surely better stays as it is; of pairs that change as many, the best is taken.
         """
         kinds = self.kinds_of(now)
 
-        def changes(pair: Places) -> int:
+        def changes_and_cost(pair: Places) -> tuple[int, float]:
             wanted = self.kinds_at(pair)
-            return sum(kind != other for kind, other in zip(kinds, wanted, strict=True))
+            changes = sum(kind != other for kind, other in zip(kinds, wanted, strict=True))
+            return changes, float(np.mean(self.cost(wanted)))
 
-        return min(self.good, key=changes)
+        return min(self.good, key=changes_and_cost)
 
     def settings(self, pair: Places, now: Protocols) -> dict[str, str]:
         """The variables that give a pair, where they differ from `now`; nothing is said beyond the sizes."""
