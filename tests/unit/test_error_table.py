@@ -88,7 +88,7 @@ def test_a_family_that_no_other_machine_measured_has_all_errors_of_these() -> No
 
 def test_a_table_widens_the_rows_and_not_the_bound() -> None:
     plain, wide = (
-        predict([MODEL], "allgather", Task(16, 1024), algorithm="ring", errors=errors)
+        predict([MODEL], "allgather", Task(16, 1), algorithm="ring", errors=errors)
         for errors in (None, ErrorTable(CLUSTERS))
     )
     share = ErrorTable(CLUSTERS).share(RING, anchored=False)

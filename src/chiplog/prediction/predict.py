@@ -347,11 +347,19 @@ def _is_slower(
 
 
 def _least_difference(speaker: Speaker, row: Asked, best: Asked) -> float:
-    """By how much longer one takes than the other at least, in seconds."""
+    """By how much longer one takes than the other at least, in seconds.
+
+    Simulations of long schedules have fewer rows than others; then all of theirs are those of the fit's own parameters.
+    """
     space = speaker.space([row, best])
     row_times, best_times = (answer(speaker, space, *asked) for asked in (row, best))
 
     def longer(fractions: Array, whole: bool) -> Seconds:
-        return row_times.evaluate(fractions, whole) - best_times.evaluate(fractions, whole)
+        slower, faster = (times.evaluate(fractions, whole) for times in (row_times, best_times))
+        rows = max(slower.shape[1], faster.shape[1])
+        slower, faster = (
+            seconds if seconds.shape[1] == rows else seconds[:, :1] for seconds in (slower, faster)
+        )
+        return np.asarray(slower - faster)
 
     return space.span(longer, refuse=False).low
