@@ -14,8 +14,12 @@ QUARTILE_RANGE = 1.349
 """Interquartile range of a standard normal variable."""
 MEDIAN_ERROR = 1.2533
 """Standard error of a median over that of a mean: sqrt(pi/2)."""
+UNIFORM_DEVIATION = 1.0 / math.sqrt(12.0)
+"""Standard deviation of a uniform variable over the width of its range."""
 CONFIDENCE = 0.95
 """Probability with which an interval holds its value."""
+TAILS = ((1.0 - CONFIDENCE) / 2.0, (1.0 + CONFIDENCE) / 2.0)
+"""Derived: quantiles at the ends of an interval of that confidence."""
 FEWEST_SAMPLES = math.ceil(1.0 - math.log2(1.0 - CONFIDENCE))
 """Samples from which their extremes hold the median with that confidence: the least n with 2 (1/2)^n <= 5 %, 6."""
 NORMAL_975 = 1.959963984540054

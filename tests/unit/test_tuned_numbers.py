@@ -30,3 +30,10 @@ def test_every_number_of_the_noise_model_is_marked_and_they_are_fewer_than_120(
     numbers = [one for room in counter.ROOMS for one in counter.count_room(room, None).numbers]
     assert [one for one in numbers if one.mark is None] == []
     assert 0 < len(numbers) < MOST
+
+
+@pytest.mark.parametrize("room", ["fitting", "machine_survey"])
+def test_every_number_of_the_room_is_marked(counter: ModuleType, room: str) -> None:
+    numbers = counter.count_room(room, None).numbers
+    assert numbers
+    assert [number for number in numbers if number.mark is None] == []

@@ -15,9 +15,9 @@ import numpy as np
 from scipy.special import stdtrit
 
 from chiplog.comparison.result import ModelRow
-from chiplog.fitting.quantities.value_intervals import TAILS
 from chiplog.fitting.verdict import quality_of
 from chiplog.models.registry import find_model
+from chiplog.statistics import TAILS
 
 ENOUGH = 0.9
 """Given: share of the points that some model predicts, from which a model is ranked with the others."""

@@ -37,7 +37,8 @@ from chiplog.fitting.predictions.predictor import (
     relative_errors,
     summarise,
 )
-from chiplog.fitting.quantities.measured import REPLICATES, MeasuredSeries
+from chiplog.fitting.quantities.measured import MeasuredSeries
+from chiplog.fitting.quantities.settings import REPLICATES
 from chiplog.fitting.request import Boundaries, FitRequest, LeftOut
 from chiplog.fitting.result import FREE, Fit, Segment
 from chiplog.machine_state.repeatability import repeatability

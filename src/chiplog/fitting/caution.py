@@ -12,6 +12,7 @@ import numpy as np
 from chiplog.counts import counted
 from chiplog.dataset.series import Dataset
 from chiplog.fitting.result import Curve, Fit, FitError, Segment
+from chiplog.fitting.settings import LINE_COEFFICIENTS
 from chiplog.fitting.text import sizes_text
 from chiplog.fitting.verdict import quality_of
 from chiplog.machine_state.main_state import InOneState, in_one_state
@@ -19,8 +20,6 @@ from chiplog.protocol_changes.change import BISECT
 
 WARM_UP = "warm-up"
 """Purposes of the records with which a change is found to the byte, and of a launch's first, cold one."""
-FEWEST_MEANS = 2
-"""A line through so many means leaves no residual."""
 PRINTED = ("half_round_trip", "gap")
 """The quantities that tools print themselves, so that their means scatter alike."""
 
@@ -60,7 +59,7 @@ def _is_summary(dataset: Dataset) -> bool:
 def few_means(dataset: Dataset) -> tuple[str, ...]:
     """A sentence where a line through imported means leaves nothing that would tell their scatter."""
     alike = {(series.message_bytes, series.launch) for series in dataset.series}
-    if not _is_summary(dataset) or len(alike) > FEWEST_MEANS:
+    if not _is_summary(dataset) or len(alike) > LINE_COEFFICIENTS:
         return ()
     return (
         f"Only {counted(len(alike), 'imported mean')}: nothing tells what they scatter by, so "
@@ -83,7 +82,7 @@ def few_means_in_regimes(dataset: Dataset, fit: Fit, scatter: float) -> tuple[st
         else "nothing tells what they scatter by, so there are no intervals"
     )
     return (
-        f"{FEWEST_MEANS} imported means or fewer in {where}: {clause}. Import more sizes, or more launches.",
+        f"{LINE_COEFFICIENTS} imported means or fewer in {where}: {clause}. Import more sizes, or more launches.",
     )
 
 
@@ -108,9 +107,9 @@ def _scatter(curve: Curve, fit: Fit) -> float:
             curve.message_bytes <= segment.last_bytes
         )
         count = int(np.count_nonzero(inside))
-        if count > FEWEST_MEANS:
+        if count > LINE_COEFFICIENTS:
             squares += float(np.sum(missed[inside] ** 2))
-            freedom += count - FEWEST_MEANS
+            freedom += count - LINE_COEFFICIENTS
     return math.sqrt(squares / freedom) if freedom else 0.0
 
 
@@ -123,7 +122,7 @@ def _regimes_of_few(dataset: Dataset, fit: Fit) -> list[Segment]:
         for segment in fit.segments
         if 0
         < sum(segment.first_bytes <= size <= segment.last_bytes for size, _ in alike)
-        <= FEWEST_MEANS
+        <= LINE_COEFFICIENTS
     ]
 
 

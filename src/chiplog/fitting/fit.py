@@ -15,7 +15,7 @@ from chiplog.fitting.choice import lacks, methods_of, of_pairs, suited_methods
 from chiplog.fitting.origin import with_origin
 from chiplog.fitting.pairs.fitting import fit_pairs
 from chiplog.fitting.part import with_receives
-from chiplog.fitting.quantities.measured import REPLICATES
+from chiplog.fitting.quantities.settings import REPLICATES
 from chiplog.fitting.request import Boundaries, FitOutcome, FitRequest, LeftOut
 from chiplog.fitting.result import Fit
 from chiplog.fitting.verdict import busy_text

@@ -28,6 +28,7 @@ from chiplog.protocol_changes.change import Change, change_to_json
 SCHEMA = "chiplog.fit/1"
 MAX_MODEL_BYTES = 256 << 20
 DRAW_DIGITS = 6
+"""Given: significant digits of each draw in a model file; draws differ by more."""
 BORDERS = ("protocol", "slope")
 
 _ABOUT = (

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from chiplog.fitting.quantities.measured import REPLICATES
+from chiplog.fitting.quantities.settings import REPLICATES
 from chiplog.fitting.result import Fit
 from chiplog.protocol_changes.change import Change
 
@@ -26,7 +26,7 @@ class FitRequest:
     method: str | None = None
     boundaries: Boundaries = "auto"
     statistic: str = "median"
-    seed: int = 0
+    seed: int = 0  # Given: any other is as good.
     replicates: int = REPLICATES
 
 

@@ -68,7 +68,7 @@ class FitError:
 
 
 NOT_JUDGED = FitError(0, math.nan, math.nan, math.nan, math.nan)
-"""The error over no points."""
+"""Derived: the error over no points."""
 
 
 @dataclass(frozen=True)

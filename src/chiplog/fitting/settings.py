@@ -18,3 +18,22 @@ AS_GOOD = 0.02
 """Given: share by which held-out errors may be larger for fewer regimes to be taken."""
 RESOLUTION = 0.01
 """Given: share of its scale by which a series may miss a line; nothing finer is worth a regime of its own."""
+LINE_COEFFICIENTS = 2
+"""Derived: a line has an intercept and a slope; so many values leave no residual."""
+MOST_ROUNDS = 8
+"""Given: rounds of a fit whose weights, or members, follow from the round before. Most settle in three; those that go
+round in a circle end here."""
+SINGULAR = 1e-12
+"""Derived: share of its terms below which a determinant is what rounding leaves of 0; some thousand steps of a
+double."""
+ROUNDING_SHARE = 1e-9
+"""Derived: share below which a difference is rounding: some million steps of a double, and no clock has so many
+digits."""
+NEGLIGIBLE = 1e-6
+"""Given: share of a time, or of a curve, below which nothing is measured: a nanosecond in a millisecond."""
+SMALLEST_PART = 1e-3
+"""Given: share of a time below which no part of it is seen."""
+SHORTEST_SECONDS = 1e-15
+"""Derived: stands for a time of 0 in divisions and logarithms; far below the step of any clock."""
+UNLIMITED = 1e12
+"""Derived: stands for a parameter without an upper bound; far above what any machine has."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+# Derived: prefixes of the SI.
 RATES = ((1e9, "GB/s"), (1e6, "MB/s"), (1e3, "kB/s"), (1.0, "B/s"))
+# Derived: prefixes of the SI.
 SCALES = ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns"), (1e-12, "ps"))
 
 

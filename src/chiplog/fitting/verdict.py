@@ -13,9 +13,9 @@ from chiplog.fitting.result import Fit, FitError
 from chiplog.machine_state.load import machine_load
 
 GOOD_MEDIAN, GOOD_FACTOR = 0.05, 1.10
-"""Up to both, a model is said to predict: the median says how a typical point fares, the factor all of them."""
+"""Given: up to both, a model is said to predict: the median says how a typical point fares, the factor all of them."""
 FAIR_MEDIAN, FAIR_FACTOR = 0.15, 1.25
-"""Up to both, it is said to predict roughly; beyond, it does not describe what was measured, and is rejected."""
+"""Given: up to both, it is said to predict roughly; beyond, it does not describe what was measured, and is rejected."""
 
 Quality = Literal["good", "rough", "rejected"]
 

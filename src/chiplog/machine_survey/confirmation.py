@@ -10,6 +10,7 @@ import numpy as np
 from chiplog.machine_survey.robust import group_medians, spread_of_controls
 from chiplog.machine_survey.settings import SETTINGS
 from chiplog.machine_survey.slowness_terms import (
+    WAYS,
     Terms,
     both_ways,
     class_scales,
@@ -55,7 +56,7 @@ class ConfirmationFit:
     @property
     def way_count(self) -> int:
         """Returns in how many ways each node or uplink is judged."""
-        return 3 if self.terms.is_directed else 1
+        return len(WAYS) if self.terms.is_directed else 1
 
     @property
     def ways(self) -> tuple[int, int]:

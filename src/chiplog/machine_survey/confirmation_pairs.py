@@ -33,6 +33,9 @@ if TYPE_CHECKING:
     from chiplog.machine_survey.pair_values import FloatArray, IntArray, PairValues
     from chiplog.machine_survey.sweep import Suspects
 
+PAIR_CLASSES = 4
+"""Derived: pairs are of one leaf or of two, and share a CPU or don't."""
+
 
 @dataclass(frozen=True, slots=True)
 class PairFigures:
@@ -238,11 +241,11 @@ def _by_class(
     terms, nodes = fit.terms, len(fit.values.nodes)
     both = np.concatenate((fit.values.clients[fit.core], fit.values.servers[fit.core]))
     of_core = terms.classes + 2 * _share_a_cpu(fit.values)[fit.core]
-    groups = 4 * both + np.tile(of_core, 2)
-    medians = group_medians(np.tile(terms.rest(), 2), groups, 4 * nodes)
+    groups = PAIR_CLASSES * both + np.tile(of_core, 2)
+    medians = group_medians(np.tile(terms.rest(), 2), groups, PAIR_CLASSES * nodes)
     fewest = SETTINGS.least_repeats * SETTINGS.least_controls
-    known = np.bincount(groups, minlength=4 * nodes) >= fewest
-    wanted = 4 * ends + classes
+    known = np.bincount(groups, minlength=PAIR_CLASSES * nodes) >= fewest
+    wanted = PAIR_CLASSES * ends + classes
     shifts = np.where(is_doubted[ends] & known[wanted], medians[wanted], 0.0)
     return shifts.sum(axis=0), np.asarray((~is_doubted[ends] | known[wanted]).all(axis=0))
 

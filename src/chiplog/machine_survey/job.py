@@ -33,13 +33,14 @@ if TYPE_CHECKING:
     from chiplog.machine_survey.topology import Topology
 
 DEFAULT_RANKS = 2
+"""Derived: the fewest that are a pair."""
 TASKS = ("-n", "-np", "--ntasks", "--n")
 NODES = ("-N", "--nodes")
 VARIABLES = ("SLURM_NTASKS", "SLURM_JOB_NUM_NODES")
 RUN_FILE = "pairs.jsonl"
 SIMULATED = "sim"
 MARGIN_IN_TIME_LIMITS = 4.0
-"""Times that a rank may wait for another, within one record: only then does the probe count as stuck."""
+"""Given: times that a rank may wait for another, within one record: only then does the probe count as stuck."""
 
 
 def ranks_to_plan(ranks: int | None, launcher: str | None) -> int:

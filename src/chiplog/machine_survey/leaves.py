@@ -168,7 +168,7 @@ def _near(slow: FloatArray) -> BoolArray | None:
     middle = float(np.median(logs))
     upper_half = logs[logs >= middle] - middle
     width = MAD_TO_DEVIATION * float(np.median(upper_half))
-    logs = np.minimum(logs, middle + 4 * max(width, 1e-9))  # spikes make no class of their own
+    logs = np.minimum(logs, middle + SETTINGS.spike_widths * max(width, 1e-9))
     threshold = _threshold(logs)
     return None if threshold is None else np.asarray(np.nan_to_num(even, nan=np.inf) < threshold)
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from chiplog.machine_survey.settings import SETTINGS
+from chiplog.statistics import TAILS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from chiplog.machine_survey.slowness_model import PairFit
 
 ALL = "all nodes"
-QUANTILES = (0.025, 0.975)
 NOT_IDENTIFIED = {
     "L": "one size and no overheads: only L + o_s + o_r shows",
     "o_s": "one size and no overheads: only L + o_s + o_r shows",
@@ -182,5 +182,5 @@ def _median(fit: PairFit, is_in_class: FloatArray | IntArray) -> _Median:
         weights = np.cumsum(times[clients] * times[servers])
         if weights[-1]:
             medians.append(values[np.searchsorted(weights, weights[-1] / 2)])
-    low, high = np.quantile(medians, QUANTILES)
+    low, high = np.quantile(medians, TAILS)
     return _Median(values.size, middle, float(low), float(high))

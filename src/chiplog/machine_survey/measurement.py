@@ -16,6 +16,7 @@ from chiplog.errors import RankLost, RunFailed, UsageError
 from chiplog.machine_survey.lost import NodeLost
 from chiplog.machine_survey.nodes import are_same_hosts, node_names, refuse_ambiguous
 from chiplog.machine_survey.plan import SurveyOptions, Sweep, make_sweep, predicted_seconds
+from chiplog.machine_survey.trust import MOST_NAMES
 from chiplog.measurement.recorder import RunConditions, RunRecorder
 from chiplog.measurement.session import Launch, Session
 from chiplog.plan.request import Request
@@ -175,6 +176,6 @@ def _refuse_unwritable(out: Path) -> None:
         )
 
 
-def _few(hosts: object, most: int = 4) -> str:
+def _few(hosts: object) -> str:
     names = [str(host) for host in hosts] if isinstance(hosts, Sequence) else []
-    return ", ".join(names[:most]) + (", ..." if len(names) > most else "")
+    return ", ".join(names[:MOST_NAMES]) + (", ..." if len(names) > MOST_NAMES else "")

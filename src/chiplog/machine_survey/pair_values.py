@@ -33,6 +33,7 @@ Kind = Literal["latency", "bandwidth"]
 KINDS: tuple[Kind, ...] = ("bandwidth", "latency")
 PATTERN = "all_pairs"
 NO_CPU = -1
+"""Derived: no number of a CPU."""
 
 
 @dataclass(frozen=True, slots=True)

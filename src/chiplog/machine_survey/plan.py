@@ -28,15 +28,18 @@ COPY: Final = "memory_copy"
 OTHERS: Final = "other_programs"
 """The patterns of such a record: arithmetic, a copy in memory, and the share of its CPUs that other programs have."""
 HOST_SAMPLE_SECONDS = 2e-3
-"""What one sample of each of them takes, about."""
+"""Given: what one sample of each of them takes, about."""
 AGAIN = "-again"
 """Ends the purpose of a record of the confirmation, and of the isolation."""
 PAIRS_AGAIN = "-pairs-again"
 """Ends the purpose of such a record of suspected pairs, and others beside them."""
 KIND = "survey"
 LATENCY_BYTES = 1
-BANDWIDTH_BYTES = 2**20
+"""Derived: the smallest message that has data."""
+BANDWIDTH_BYTES = 1 << 20
+"""Given: a size at which start-up is a small part of the time."""
 MOST_VISITS = 100
+"""Given: visits of each pair that may be asked for."""
 STOPS = {
     LATENCY: StopRule(1e-3, 5, 20, 60_000_000),
     BANDWIDTH: StopRule(1e-3, 3, 10, 200_000_000),
@@ -46,7 +49,7 @@ STOPS = {
     WARM_UP: StopRule(1e-3, 3, 3, 10_000_000),
     HOST_CHECK: StopRule(1e-3, 8, 16, 50_000_000),
 }
-"""Latency is judged on minima, so that many samples in a short time do; a node takes part in hundreds of rounds.
+"""Given: latency is judged on minima, so that many samples in a short time do; a node takes part in hundreds of rounds.
 
 Where one sample takes longer than the time, there is only one beside the warm-up.
 """
@@ -340,5 +343,6 @@ def _sample_seconds(series: SeriesRequest, nominal: Nominal) -> float:
     one_pair = 2 * nominal.half_round_trip_seconds + ways * series.message_bytes * (
         nominal.seconds_per_byte
     )
+    # Given: a few messages more than those of the pair; only durations of rounds are predicted by it.
     messages = (ways + 3) * nominal.seconds_per_message
     return (one_pair + messages) * (1 if series.at_once else series.pairs_of_round)

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from chiplog.machine_survey.topology import Topology
 
 SLOWEST = 5
+"""Given: pairs that are listed."""
 
 
 @dataclass(frozen=True)
@@ -184,6 +185,7 @@ def _spread(values: PairValues, message_bytes: int) -> Spread | None:
     is_known = np.isfinite(values.values)
     if not is_known.any():
         return None
+    # Derived: quartiles.
     quartiles = np.quantile(values.values[is_known], [0.25, 0.5, 0.75])
     sign = -1.0 if values.kind == "latency" else 1.0
     order = np.argsort(sign * values.values[is_known], kind="stable")

@@ -17,9 +17,11 @@ if TYPE_CHECKING:
     FloatArray = NDArray[np.float64]
 
 TUKEY_CUT = 4.685
-"""Standard deviations beyond which a value has no weight: 95 % efficient with normal noise."""
+"""Derived: standard deviations beyond which a value has no weight: 95 % efficient with normal noise."""
 _BIWEIGHT_CUT = 9.0
+"""Given: median absolute deviations beyond which a value has no weight, as in the source of `scale`."""
 _FEW = 5
+"""Given: values from which most of them can be told from a few wild ones."""
 
 
 def mad(values: FloatArray) -> float:
@@ -42,7 +44,9 @@ def scale(values: FloatArray) -> float:
         return 0.0
     squares = (deviations / (_BIWEIGHT_CUT * width)) ** 2
     inside = squares < 1
+    # Derived: powers of the weight function (1 - u²)², and its derivative.
     above = np.sum(deviations[inside] ** 2 * (1 - squares[inside]) ** 4)
+    # Derived: likewise.
     below = float(np.sum((1 - squares[inside]) * (1 - 5 * squares[inside])))
     count = values.size
     return float(np.sqrt(count * count / (count - 1) * above)) / abs(below)

@@ -21,6 +21,8 @@ class SurveySettings:
     memory: so many share the error rate of a survey."""
     power_quantile: float = 1.645
     """Derived: a fault of the smallest detectable effect is found with a probability of 95 %."""
+    interval_errors: float = 1.96
+    """Derived: standard errors to each end of an interval of 95 %."""
     least_effect: float = 0.02
     """Given: a slowness below this is not worth a technician: never accused."""
     least_controls: int = 3
@@ -70,7 +72,7 @@ class SurveySettings:
     most_suspect_share: float = 0.25
     """Given: the largest share of healthy nodes that may be expected among the suspects."""
     most_nodes: float = 0.25
-    """Given: at most this share of the nodes is measured again."""
+    """Given: at most this share of the nodes is measured again; likewise of the uplinks, but for those beyond doubt."""
     expected_uplinks: float = 0.5
     """Given: healthy uplinks that are expected among the suspects."""
     most_uplink_share: float = 0.1
@@ -171,6 +173,9 @@ class SurveySettings:
     """Given: two classes must explain the figures better than one by this log likelihood a pair."""
     least_gain_of_all: float = 10.0
     """Given: likewise by this over all pairs, so that a few wild figures of a small group make no class."""
+    spike_widths: float = 4.0
+    """Given: standard deviations above the median pair beyond which a slowness counts no further: spikes make no class
+    of their own."""
     least_gap: float = 4.0
     """Derived: standard deviations within a class that the two classes must be apart: a normal one, cut in half, shows
     2.7."""

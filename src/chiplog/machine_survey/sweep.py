@@ -14,7 +14,7 @@ import numpy as np
 
 from chiplog.machine_survey.robust import degrees_of_freedom, group_medians, scale, upper_quantile
 from chiplog.machine_survey.settings import SETTINGS
-from chiplog.machine_survey.slowness_terms import three_ways
+from chiplog.machine_survey.slowness_terms import WAYS, three_ways
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -88,7 +88,7 @@ def suspects(fit: PairFit) -> Suspects:
     """Returns the nodes, uplinks and pairs that are to be measured again."""
     of_nodes = node_scores(fit)
     of_uplinks = uplink_scores(fit, of_nodes)
-    ways = 3 if fit.is_directed else 1
+    ways = len(WAYS) if fit.is_directed else 1
     nodes, leaves = int(of_nodes.is_known.sum()), int(of_uplinks.is_known.sum())
     share = max(SETTINGS.expected_nodes / max(1, nodes), SETTINGS.suspect_share)
     share = min(SETTINGS.most_suspect_share, share)
@@ -98,7 +98,7 @@ def suspects(fit: PairFit) -> Suspects:
     uplink_limit = upper_quantile(share / ways, of_uplinks.freedom)
     is_sure = of_uplinks.scores[0] > upper_quantile(SETTINGS.sure_uplink, of_uplinks.freedom)
     is_sure &= of_uplinks.slowness[0] > SETTINGS.least_effect
-    most = max(1, leaves // 4, int(is_sure.sum()))
+    most = max(1, int(SETTINGS.most_nodes * leaves), int(is_sure.sum()))
     slow_uplinks = _worst(of_uplinks.scores, uplink_limit, most)
     pair_limit, pairs = _slow_pairs(fit, slow_nodes, nodes)
     limits = {"node": node_limit, "uplink": uplink_limit, "pair": pair_limit}

@@ -23,11 +23,12 @@ if TYPE_CHECKING:
     from chiplog.machine_survey.pair_values import IntArray
 
 MOST_NAMES = 1_000_000
-"""A file that names more nodes than this is refused."""
+"""Given: a file that names more nodes than this is refused."""
 UNDECLARED = -1
+"""Derived: no number of a switch."""
 ASK = ("scontrol", "show", "topology")
 MOST_SECONDS = 10.0
-"""A controller that doesn't answer sooner is not waited for."""
+"""Given: a controller that doesn't answer sooner is not waited for."""
 USUAL_FOLDERS = ("/etc/slurm", "/etc/slurm-llnl")
 FILE = "topology.conf"
 _KEYS = frozenset({"switchname", "nodes", "switches", "linkspeed"})
@@ -137,6 +138,7 @@ def _numbers(text: str) -> list[str]:
     numbers: list[str] = []
     for part in text.split(","):
         match = _RANGE.match(part.strip())
+        # Derived: digits of any number that 64 bits hold.
         if match is None or max(map(len, part.split("-"))) > 18:
             raise ValueError(f"{part[:40]!r} is not a range of numbers")
         first, last = match[1], match[2] or match[1]

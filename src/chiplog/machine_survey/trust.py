@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from chiplog.machine_survey.result import SurveyResult
 
 MOST_NAMES = 4
+"""Given: names in a sentence."""
 
 
 def trust_sentence(result: SurveyResult) -> str:

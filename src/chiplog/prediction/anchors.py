@@ -16,8 +16,8 @@ from scipy.special import stdtrit
 from chiplog.collectives.algorithm import Algorithm, Task
 from chiplog.collectives.registry import algorithms
 from chiplog.errors import UsageError
-from chiplog.fitting.quantities.value_intervals import TAILS
 from chiplog.prediction.convention import TimeConvention
+from chiplog.statistics import TAILS
 
 OPTION = "--anchor"
 MOST_ANCHORS = 256

@@ -27,7 +27,7 @@ from scipy.special import stdtrit
 
 from chiplog.fitting.predictions.known import Array
 from chiplog.fitting.predictions.span import AnswerSpan
-from chiplog.fitting.quantities.value_intervals import TAILS
+from chiplog.statistics import TAILS
 
 ROUNDING = 1e-9
 """Errors of anchors, as logarithms, that differ by less are the same."""

@@ -20,9 +20,10 @@ import numpy as np
 from chiplog.collectives.algorithm import Algorithm, Task, TreeCosts
 from chiplog.collectives.bcast.logp_optimal import tree_costs
 from chiplog.collectives.costs import ANY_SIZE, Message, Seconds
-from chiplog.fitting.predictions.known import REFUSED, Array, refusal
+from chiplog.fitting.predictions.known import Array, refusal
 from chiplog.fitting.predictions.measured_times import MeasuredTimes
 from chiplog.fitting.predictions.regime import Regime, Vectors
+from chiplog.fitting.predictions.settings import REFUSED
 from chiplog.fitting.predictions.span import Evaluate
 from chiplog.fitting.result import Fit
 from chiplog.fitting.settings import REPLICATES

@@ -15,7 +15,8 @@ from chiplog.collectives.algorithm import Algorithm, Task
 from chiplog.collectives.costs import ANY_SIZE, Message, Network, Seconds
 from chiplog.errors import UsageError
 from chiplog.fitting.origin import beyond_measured
-from chiplog.fitting.predictions.known import REFUSED, Array, refusal
+from chiplog.fitting.predictions.known import Array, refusal
+from chiplog.fitting.predictions.settings import REFUSED
 from chiplog.fitting.predictions.span import AnswerSpan, Evaluate, span
 from chiplog.fitting.result import Fit
 from chiplog.schedule.traffic import Traffic

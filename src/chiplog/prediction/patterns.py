@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 from scipy.special import stdtrit  # scipy.stats takes a second to load
 
 from chiplog.fitting.estimates.parameters import interval
-from chiplog.fitting.predictions.known import REFUSED, Array, refusal
+from chiplog.fitting.predictions.known import Array, refusal
 from chiplog.fitting.predictions.ranges import Ranges, rows_of
 from chiplog.fitting.predictions.regime import Regime, is_of_logp_family
+from chiplog.fitting.predictions.settings import REFUSED
 from chiplog.fitting.predictions.span import AnswerSpan, Evaluate, span
 from chiplog.fitting.result import Curve, Fit, Segment
 from chiplog.models.protocol import Points, Theta

@@ -13,7 +13,6 @@ import numpy as np
 
 from chiplog.errors import RunFailed
 from chiplog.fitting.predictions.known import Array
-from chiplog.fitting.quantities.value_intervals import TAILS
 from chiplog.fitting.settings import REPLICATES
 from chiplog.prediction.convention import TimeConvention
 from chiplog.prediction.loggp import LogGPSpeaker, RegimeNetwork
@@ -25,6 +24,7 @@ from chiplog.schedule.traffic import Traffic, traffic_of
 from chiplog.simulation import Conditions, LogGOPS, simulate
 from chiplog.simulation.parameters import NO_LIMIT_BYTES, MessageTimes
 from chiplog.simulation.simulate import PLAIN, Simulation
+from chiplog.statistics import TAILS
 
 PS_PER_SECOND = 1e12
 MOST_EVENTS = 100_000

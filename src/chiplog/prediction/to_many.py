@@ -27,7 +27,8 @@ from chiplog.collectives.algorithm import Task
 from chiplog.dataset.operations import LIST, NORMAL
 from chiplog.errors import UsageError
 from chiplog.fitting.origin import beyond_measured
-from chiplog.fitting.predictions.known import REFUSED, Array, refusal
+from chiplog.fitting.predictions.known import Array, refusal
+from chiplog.fitting.predictions.settings import REFUSED
 from chiplog.fitting.predictions.span import AnswerSpan, span
 from chiplog.fitting.result import Fit
 from chiplog.fitting.verdict import rejection, require_usable

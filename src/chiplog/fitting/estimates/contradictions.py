@@ -8,16 +8,16 @@ import numpy as np
 
 from chiplog.fitting.estimates.overheads import OverheadLines
 from chiplog.fitting.estimates.parameters import Estimates, interval
+from chiplog.fitting.estimates.settings import FORM_TOLERANCE
 from chiplog.fitting.regimes.line import RegimeLine
 from chiplog.fitting.regimes.of_quantities import RegimeLines
-from chiplog.fitting.regimes.partition import GAP, HALF, TRAIN_STEPS, Range
+from chiplog.fitting.regimes.partition import GAP, HALF, Range
 from chiplog.fitting.regimes.ranges import joined
+from chiplog.fitting.regimes.settings import TRAIN_STEPS
 from chiplog.fitting.text import seconds_text, sizes_text
 from chiplog.models.protocol import payload_steps
 from chiplog.statistics import BEYOND_DOUBT
 
-TOLERANCE = 0.02
-"""Share of a predicted time that the form of a model may miss: half of what a good line misses single sizes by."""
 TOO_FAST = "trains go faster than the overheads of their messages allow"
 
 
@@ -30,7 +30,7 @@ def do_overheads_exceed_half(overhead_lines: OverheadLines) -> bool:
         return False
     both = o_s.intercept + o_r.intercept
     rest = half.intercept_draws - o_s.intercept_draws - o_r.intercept_draws
-    return both > (1.0 + TOLERANCE) * half.intercept and interval(rest)[1] < 0.0
+    return both > (1.0 + FORM_TOLERANCE) * half.intercept and interval(rest)[1] < 0.0
 
 
 def overheads_sentence(places: Sequence[Range], ranges: Sequence[Range]) -> str:
@@ -52,7 +52,7 @@ def train_misses_overheads(lines: RegimeLines, segment: int, names: tuple[str, .
     train = np.maximum(np.abs(gap.value), overhead) + 2.0 * way / TRAIN_STEPS
     excess = float(np.mean((overhead - gap.value) / train))
     error = float(np.mean((draws - gap.draws) / train[:, None], axis=0).std())
-    return TOO_FAST if excess > max(TOLERANCE, BEYOND_DOUBT * error) else None
+    return TOO_FAST if excess > max(FORM_TOLERANCE, BEYOND_DOUBT * error) else None
 
 
 def too_fast_sentence(places: Sequence[Range], ranges: Sequence[Range]) -> str:
@@ -65,14 +65,15 @@ def prices_of_a_byte(
 ) -> tuple[float, float] | None:
     """What a byte costs in a round trip and in a train, where that differs: LogGP has one G for both.
 
-    It differs where the intervals exclude each other and T(s) of `last_step` + 1 bytes is off by more than `TOLERANCE`.
+    It differs where the intervals exclude each other and T(s) of `last_step` + 1 bytes is off by more than
+    `FORM_TOLERANCE`.
     """
     G = estimates["G"].parameter
     if G.value is None or half is None or G.reason is not None or half.only_bytes is not None:
         return None
     low, high = interval(half.slope_draws - estimates["G"].draws)
     missed = abs(half.slope - G.value) * last_step
-    if low <= 0.0 <= high or missed <= TOLERANCE * float(half.at(np.array([last_step]))[0]):
+    if low <= 0.0 <= high or missed <= FORM_TOLERANCE * float(half.at(np.array([last_step]))[0]):
         return None
     return half.slope, G.value
 

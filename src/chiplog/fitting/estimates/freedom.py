@@ -21,9 +21,9 @@ from chiplog.fitting.quantities.by_method import MethodQuantities
 from chiplog.fitting.quantities.quantity import Quantity
 from chiplog.fitting.quantities.value_intervals import student_factor
 from chiplog.fitting.regimes.partition import GAP, HALF, RECEIVE, SEND, Partition
+from chiplog.fitting.settings import LINE_COEFFICIENTS
 from chiplog.statistics import FEWEST_SAMPLES
 
-LINE_PARAMETERS = 2
 NO_INTERVAL = "no interval: "
 READ_FROM: Mapping[str, tuple[str, ...]] = {
     SEND: ("o_s", "O", "O_s", "L"),
@@ -71,7 +71,7 @@ def _of_segment(
 
 def no_freedom(quantity: Quantity) -> str | None:
     """Why a line through the quantity has no interval; None where it has one, and where nothing was measured."""
-    freedom = quantity.freedom(LINE_PARAMETERS)
+    freedom = quantity.freedom(LINE_COEFFICIENTS)
     if not quantity.value.size or freedom is None or freedom > 0:
         return None
     sizes, samples = np.unique(quantity.message_bytes).size, int(quantity.samples.sum())
@@ -81,7 +81,7 @@ def no_freedom(quantity: Quantity) -> str | None:
 
 def wider_than_normal(quantity: Quantity) -> float:
     """By which factor Student's t makes the half of a 95 % interval wider than the normal distribution does."""
-    freedom = quantity.freedom(LINE_PARAMETERS)
+    freedom = quantity.freedom(LINE_COEFFICIENTS)
     if not quantity.value.size or freedom is None or freedom < 1:
         return 1.0
     return student_factor(freedom)

@@ -14,12 +14,10 @@ from numpy.typing import NDArray
 from chiplog.fitting.estimates.parameters import interval
 from chiplog.fitting.quantities.quantity import Quantity
 from chiplog.fitting.regimes.line import RegimeLine, fit_line
-from chiplog.fitting.settings import FEWEST_SIZES, SEEN_SHARE
+from chiplog.fitting.settings import FEWEST_SIZES, MOST_ROUNDS, SEEN_SHARE
 from chiplog.fitting.text import seconds_text
 from chiplog.models.protocol import payload_steps
 from chiplog.statistics import BEYOND_DOUBT
-
-ROUNDS = 6
 
 
 @dataclass(frozen=True)
@@ -55,7 +53,7 @@ def fit_gap(
     at_most = hidden_by * (1.0 + SEEN_SHARE) + BEYOND_DOUBT * replicates.std(axis=1)
     clear = gap.value > at_most + gap.sigma
     line: RegimeLine | None = None
-    for _ in range(ROUNDS):
+    for _ in range(MOST_ROUNDS):
         if np.count_nonzero(clear) < fewest:
             return GapFit(None, 0, _hidden(gap, hidden_by, clear), _most(gap))
         line = fit_line(gap.subset(clear), steps[clear], rng, flat=flat)

@@ -22,19 +22,13 @@ from numpy.typing import NDArray
 
 from chiplog.errors import UsageError
 from chiplog.fitting.estimates.parameters import Estimates
+from chiplog.fitting.estimates.settings import MAX_FACTOR, MIN_SHARE, MIN_SIZES
 from chiplog.fitting.quantities.by_method import MethodQuantities
 from chiplog.fitting.quantities.measured import MeasuredSeries
 from chiplog.fitting.regimes import Partition, Range, partition
 from chiplog.fitting.regimes.of_quantities import RegimeLines
 from chiplog.models.protocol import Model
 from chiplog.protocol_changes.change import Change
-
-MIN_SIZES = 5
-"""Given: sizes of a segment that must be left."""
-MIN_SHARE = 0.25
-"""Given: share of a segment's sizes that must be left."""
-MAX_FACTOR = 2
-"""Given: between a segment's first size and the first one left, and between the last ones."""
 
 
 def without_unlike(

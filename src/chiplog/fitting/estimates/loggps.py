@@ -10,11 +10,9 @@ import numpy as np
 from chiplog.fitting.estimates.job import Job, SegmentEstimates
 from chiplog.fitting.estimates.loggp import loggp
 from chiplog.fitting.estimates.parameters import Estimate, unidentified
+from chiplog.fitting.estimates.settings import WAITED_SHARE
 from chiplog.fitting.quantities.measured import MeasuredSeries
 from chiplog.fitting.result import Parameter
-
-WAITS = 0.5
-"""A send that takes this share of the receiver's delay has waited for it."""
 
 
 def loggps(job: Job) -> SegmentEstimates:
@@ -35,7 +33,7 @@ def synchronisation_estimate(measured: MeasuredSeries, boundaries: Sequence[int]
     for index, series in enumerate(measured.series):
         if series.pattern == "late_receiver" and series.delay_seconds > 0:
             share = measured.at.value[index] / series.delay_seconds
-            waited.setdefault(series.message_bytes, []).append(bool(share > WAITS))
+            waited.setdefault(series.message_bytes, []).append(bool(share > WAITED_SHARE))
     if not waited:
         return unidentified(
             "S", "B", "no sends to a late receiver were measured (pattern late_receiver)."

@@ -10,16 +10,14 @@ from chiplog.fitting.quantities.quantity import Quantity
 from chiplog.fitting.regimes import whole
 from chiplog.fitting.regimes.of_quantities import RegimeLines
 from chiplog.fitting.settings import FEWEST_SIZES
-
-SHORT_GROWTH = 0.05
-"""A message is short while its half round trip is within 5 % of the smallest message's."""
+from chiplog.statistics import NO_DIFFERENCE
 
 
 def last_short_size(half: Quantity) -> int:
     """The largest size in bytes up to which half round trips stay within 5 % (at least 3 sizes, if there are)."""
     base = float(np.median(half.value[:FEWEST_SIZES]))
     noise = 2.0 * half.sigma
-    longer = np.flatnonzero(half.value - noise > (1.0 + SHORT_GROWTH) * base)
+    longer = np.flatnonzero(half.value - noise > (1.0 + NO_DIFFERENCE) * base)
     first_long = (
         int(longer[longer >= FEWEST_SIZES][0])
         if np.any(longer >= FEWEST_SIZES)

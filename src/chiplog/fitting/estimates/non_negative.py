@@ -14,10 +14,9 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from chiplog.fitting.settings import SINGULAR
 
-SINGULAR = 1e-12
-"""Columns of unit length whose Gram determinant is smaller than this say the same twice."""
+Floats = NDArray[np.float64]
 
 
 def non_negative(gram: Floats, moment: Floats) -> tuple[Floats, Floats]:

@@ -19,6 +19,7 @@ from chiplog.fitting.one_to_many.observed import (
     count_sends,
     observe_all,
 )
+from chiplog.fitting.one_to_many.settings import FEWEST_POSTS
 from chiplog.fitting.one_to_many.sizes import fit_sizes_together
 from chiplog.fitting.predictions.predictor import (
     MeasuredPoints,
@@ -38,7 +39,6 @@ from chiplog.models.protocol import Model, points
 from chiplog.plugins import load_reference
 
 ROUND_TRIPS, POSTS = "one_to_many", "send_overhead"
-FEWEST_POSTS = 4
 
 
 def judged_pattern(model: Model) -> str:

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import chdtri
 
 from chiplog.fitting.estimates.parameters import (
     Estimate,
@@ -26,23 +27,13 @@ from chiplog.fitting.estimates.parameters import (
 from chiplog.fitting.one_to_many.observed import ObservedToMany
 from chiplog.fitting.one_to_many.profile import Array, Problem, Profile
 from chiplog.fitting.one_to_many.profile import profile as profile_of_one_size
-from chiplog.fitting.quantities.value_intervals import TAILS
+from chiplog.fitting.one_to_many.settings import FALSE_GAP, FEWEST_PEERS, LOGFP_NUMBERS, PLAUSIBLE
 from chiplog.fitting.regimes.line import RegimeLine, fit_line
 from chiplog.fitting.result import Parameter
+from chiplog.fitting.settings import ROUNDING_SHARE
 from chiplog.fitting.text import seconds_text
 from chiplog.models.protocol import Model
-from chiplog.statistics import CONFIDENCE
-
-FEWEST_PEERS = 4
-"""L, g and f, and one value of p to tell them by."""
-FITTED = 3
-GAP_SHOWS = 13.8
-"""By so much a gap must lower the sum of squares: noise does so once in 1000 times (chi², two parameters)."""
-PLAUSIBLE = 0.01
-"""Every candidate with a larger share than this must have two measured p beyond its P*."""
-LEAST_SHARE = 1e-9
-"""Candidates with a smaller share than this, beside the best, are not tried again in the replicates."""
-LEAST_ERROR = 1e-9
+from chiplog.statistics import CONFIDENCE, TAILS
 
 UNITS = {"L": "s", "o_min": "s", "o_max": "s", "o_r": "s", "g": "s", "f": "", "f_argmin": ""}
 
@@ -115,7 +106,7 @@ def _problem(observed: ObservedToMany, line: RegimeLine) -> Problem:
         rest -= 2.0 * np.concatenate((receive.value[:1], receive.draws[0]))
     posting = (p[:, None] - 1.0) * o
     overheads_spread = (o + o_min + o_max + posting)[:, 1:].std(axis=1)
-    error = np.sqrt(totals.sigma**2 + overheads_spread**2 + (LEAST_ERROR * totals.value) ** 2)
+    error = np.sqrt(totals.sigma**2 + overheads_spread**2 + (ROUNDING_SHARE * totals.value) ** 2)
     return Problem(p, error**-2.0, rest, posting)
 
 
@@ -123,7 +114,7 @@ def profiled(
     problem: Problem,
     rng: np.random.Generator,
     profile: Callable[[Any, NDArray[np.int64]], Profile] = profile_of_one_size,
-    fitted_parameters: int = FITTED,
+    fitted_parameters: int = LOGFP_NUMBERS,
 ) -> ProfiledFit:
     """The `profile`; where residuals are larger than the samples' noise, the replicates get as much more."""
     candidates = np.arange(1, int(problem.peers.max()) + 1)
@@ -132,8 +123,9 @@ def profiled(
     squares = first.squares[:, 0]
     scale = max(1.0, float(squares.min()) / max(problem.peers.size - fitted_parameters, 1))
     share = np.exp(-(squares - squares.min()) / (2.0 * scale))
-    gap_shows = bool(squares[-1] - squares.min() > GAP_SHOWS * scale)
-    kept = (share > LEAST_SHARE) if gap_shows else share == 1.0
+    least_gain = float(chdtri(2.0, FALSE_GAP))  # a gap has two numbers: g and f
+    gap_shows = bool(squares[-1] - squares.min() > least_gain * scale)
+    kept = (share > ROUNDING_SHARE) if gap_shows else share == 1.0
     kept |= np.convolve(kept, (1, 1, 1), mode="same") > 0
     kept[-1] = True
     rest = problem.rest.copy()

@@ -18,8 +18,6 @@ from numpy.typing import NDArray
 from chiplog.fitting.estimates.non_negative import non_negative
 from chiplog.fitting.estimates.parameters import Estimates, fixed_at_zero, identified
 from chiplog.fitting.one_to_many.logfp import (
-    FEWEST_PEERS,
-    LEAST_ERROR,
     at_best_f,
     gap_and_f,
     latency_estimate,
@@ -29,13 +27,10 @@ from chiplog.fitting.one_to_many.logfp import (
 from chiplog.fitting.one_to_many.observed import ObservedToMany, stacked
 from chiplog.fitting.one_to_many.profile import Array, Problem, Profile
 from chiplog.fitting.one_to_many.separable import relative_errors
+from chiplog.fitting.one_to_many.settings import FEWEST_PEERS, LOGFP_NUMBERS, MOST_TURNS
 from chiplog.fitting.regimes.line import RegimeLine
+from chiplog.fitting.settings import ROUNDING_SHARE
 from chiplog.models.protocol import Model, payload_steps
-
-FITTED = 4
-"""L, g, G and f."""
-MOST_TURNS = 20
-"""Each turn lowers the sum of squares, so the sets repeat soon; this only ends a search that rounding keeps moving."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +65,7 @@ def logfp_size_estimates(
         return None
     overheads = _overheads(observed, rng)
     problem = _problem(observed, overheads)
-    fit = profiled(problem, rng, sizes_profile, FITTED)
+    fit = profiled(problem, rng, sizes_profile, LOGFP_NUMBERS + 1)
     assert isinstance(fit.whole, SizesProfile)
     per_byte = at_best_f(fit, fit.whole.G)
     o_min, o_max, O_s = overheads
@@ -123,7 +118,9 @@ def _problem(observed: Sequence[ObservedToMany], overheads: Array) -> SizesProbl
         rest -= 2.0 * np.repeat(_receives(observed), counts, axis=0)
     posting = (p[:, None] - 1.0) * o
     overheads_spread = (o + first + posting)[:, 1:].std(axis=1)
-    error = np.sqrt(quantity.sigma**2 + overheads_spread**2 + (LEAST_ERROR * quantity.value) ** 2)
+    error = np.sqrt(
+        quantity.sigma**2 + overheads_spread**2 + (ROUNDING_SHARE * quantity.value) ** 2
+    )
     return SizesProblem(p, error**-2.0, rest, posting, steps)
 
 
@@ -145,7 +142,7 @@ def _receive(observed: Sequence[ObservedToMany]) -> Estimates:
         return {}
     steps = payload_steps([observation.message_bytes for observation in observed])
     table = _receives(observed)
-    weight = 1.0 / (table[:, 1:].var(axis=1) + (LEAST_ERROR * table[:, 0]) ** 2)
+    weight = 1.0 / (table[:, 1:].var(axis=1) + (ROUNDING_SHARE * table[:, 0]) ** 2)
     o_r, O_r = _solved(np.stack([np.ones(steps.size), steps], axis=1), weight, table)
     return {
         "o_r": identified("o_r", "s", float(o_r[0]), o_r[1:]),

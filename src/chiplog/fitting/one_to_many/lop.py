@@ -18,24 +18,21 @@ from numpy.typing import NDArray
 from chiplog.fitting.estimates.parameters import Estimate, Estimates, interval, unidentified
 from chiplog.fitting.one_to_many.observed import ObservedToMany, OverPeers, stacked
 from chiplog.fitting.one_to_many.separable import SeparableCurve, relative_errors, replicates, solve
+from chiplog.fitting.one_to_many.settings import (
+    DECAY_BOUNDS,
+    DECAYS,
+    LOOSE,
+    POLE,
+    POLES,
+)
 from chiplog.fitting.quantities.quantity import Quantity
 from chiplog.fitting.result import Parameter
-from chiplog.fitting.settings import REPLICATES
+from chiplog.fitting.settings import NEGLIGIBLE, REPLICATES
 from chiplog.models.protocol import Model, ParameterSpec, payload_steps
 
-LOOSE = 4.0
-"""An interval whose ends differ by such a factor says that the curve hardly depends on the parameter."""
-POLE = 1e-3
-"""How near l2 and l3 may come to -1, where the curve is infinite at p = 1."""
-POLES = (-0.9, -0.5, 0.0, 1.0, 8.0)
-DECAYS = (1.0, 4.0, 16.0, 64.0, 256.0)
-LARGEST_POLE = 1e3
-DECAY_BOUNDS = (0.1, 1e4)
-NOTHING = 1e-6
-"""A term that makes up less than this share of the curve is none."""
-
-
+# Derived: no byte takes less than no time.
 PER_BYTE = ParameterSpec("G", "s/B", 0.0, np.inf, "time per byte of each message")
+# Derived: likewise.
 PER_BYTE_OF_CALL = ParameterSpec("O_s", "s/B", 0.0, np.inf, "overhead of a send per byte")
 
 
@@ -66,7 +63,7 @@ def _lop(
         return np.stack(columns, axis=-1)
 
     starts = np.array([(np.log1p(a), np.log(b)) for a in POLES for b in DECAYS])
-    limits = np.log(np.array([(POLE, DECAY_BOUNDS[0]), (1.0 + LARGEST_POLE, DECAY_BOUNDS[1])]))
+    limits = np.log(np.array([(POLE, DECAY_BOUNDS[0]), (1.0 + 1.0 / POLE, DECAY_BOUNDS[1])]))
     curve = SeparableCurve(basis, starts, limits[0], limits[1])
     per_message = _scaled(totals.quantity, 1.0 / p)
     error = relative_errors(per_message.value, per_message.sigma)
@@ -81,7 +78,7 @@ def _lop(
         "tau": np.exp(table[1]),
         **({PER_BYTE.symbol: table[5]} if per_byte else {}),
     }
-    least = NOTHING * float(per_message.value.min())
+    least = NEGLIGIBLE * float(per_message.value.min())
     absent = [name for name, size in (("l1", table[3, 0]), ("A", table[4, 0])) if size < least]
     return _named(specs, values, absent, {"l2": "l1", "tau": "A"})
 
@@ -114,7 +111,7 @@ def _lop_overhead(
         return np.stack(np.broadcast_arrays(1.0, 1.0 / (pole + p), *per_byte), axis=-1)
 
     starts = np.array([[np.log1p(a)] for a in POLES])
-    limits = np.log(np.array([[POLE], [1.0 + LARGEST_POLE]]))
+    limits = np.log(np.array([[POLE], [1.0 + 1.0 / POLE]]))
     curve = SeparableCurve(basis, starts, limits[0], limits[1])
     error = relative_errors(posts.quantity.value, posts.quantity.sigma)
     best = solve(curve, posts.quantity.value, error)
@@ -126,7 +123,7 @@ def _lop_overhead(
         "l3": np.exp(table[0]) - 1.0,
         **({PER_BYTE_OF_CALL.symbol: table[3]} if per_byte else {}),
     }
-    least = NOTHING * float(posts.quantity.value.min())
+    least = NEGLIGIBLE * float(posts.quantity.value.min())
     return _named(specs, values, ["l2"] if table[2, 0] < least else [], {"l3": "l2"})
 
 

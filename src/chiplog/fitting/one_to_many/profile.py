@@ -17,6 +17,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from chiplog.fitting.settings import SINGULAR
+
 Array = NDArray[np.float64]
 
 
@@ -73,7 +75,7 @@ def _candidates(problem: Problem, gap_peers: Array) -> Iterator[Array]:
         )
         sum_xy = wx @ problem.rest[first:]
         determinant = total * sum_xx - sum_x**2
-        if determinant > 1e-12 * total * sum_xx:
+        if determinant > SINGULAR * total * sum_xx:
             g = (total * sum_xy - sum_x * sum_y) / determinant
             grounded = (sum_y - sum_x * g) < 0.0
             yield np.maximum(np.where(grounded, sum_xy / sum_xx, g), 0.0)

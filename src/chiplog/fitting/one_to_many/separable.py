@@ -17,20 +17,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chiplog.fitting.estimates.non_negative import non_negative
+from chiplog.fitting.one_to_many.settings import (
+    DIFFERENCE,
+    FIRST_DAMPING,
+    LESS,
+    MORE,
+    MOST_TURNS,
+    NEAR,
+    POLISHED,
+)
+from chiplog.fitting.settings import SMALLEST_PART
 
 Array = NDArray[np.float64]
-
-POLISHED = 3
-"""How many of the starts are searched from."""
-EXACT, NEAR = 1e-8, 1e-4
-"""Relative changes of the sum of squares and of the parameters at which a search ends: of the best, of replicates."""
-MOST_STEPS = 60
-DIFFERENCE = 1e-6
-"""Step of a nonlinear parameter by which the slope of the residuals is found; they are logarithms, of about 1."""
-FIRST_DAMPING, LESS, MORE = 1e-2, 0.2, 5.0
-"""Share of the diagonal that is added to it, and factors after a step that was better, and that was not."""
-LEAST_ERROR = 1e-3
-"""Relative error that each value is thought to have at least: the curve is none of the machine's laws."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +52,7 @@ class Solution:
 
 def relative_errors(value: Array, sigma: Array) -> Array:
     """The error to weigh each value with: its own, and at least a share of the value."""
-    return np.asarray(np.hypot(sigma, LEAST_ERROR * np.abs(value)))
+    return np.asarray(np.hypot(sigma, SMALLEST_PART * np.abs(value)))
 
 
 def _linear(
@@ -89,8 +87,6 @@ def solve(
             start,
             bounds=(curve.lower, curve.upper),
             x_scale="jac",
-            ftol=EXACT,
-            xtol=EXACT,
         )
         if best is None or 2.0 * optimum.cost < best.squares:
             linear, _ = _linear(curve, optimum.x, value, error)
@@ -136,7 +132,7 @@ def _follow(
     damping = np.full(targets.shape[0], FIRST_DAMPING)
     linear, residual, squares = _projected(curve, theta, targets, error)
     moving = np.ones(targets.shape[0], dtype=bool)
-    for _ in range(MOST_STEPS):
+    for _ in range(MOST_TURNS):
         step = _step(curve, theta, residual, targets, error, damping)
         tried = np.clip(theta + step, curve.lower, curve.upper)
         new = _projected(curve, tried, targets, error)

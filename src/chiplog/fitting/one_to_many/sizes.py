@@ -21,16 +21,14 @@ from chiplog.fitting.one_to_many.observed import (
     PeersEstimator,
     SizesEstimator,
 )
+from chiplog.fitting.one_to_many.settings import FEW_REPLICATES
 from chiplog.fitting.settings import FEWEST_SIZES, FOLDS
 from chiplog.models.protocol import Model, points
 from chiplog.plugins import load_reference
+from chiplog.statistics import TAILS
 
 Array = NDArray[np.float64]
 Estimates = Mapping[str, Estimate]
-
-FEW_REPLICATES = 5
-"""Of fits that are asked for predictions only."""
-UPPER_TAIL = 0.975
 
 
 @dataclass(frozen=True)
@@ -48,7 +46,7 @@ class HeldOutErrors:
         if count < 2:
             return True
         error = float(difference.std(ddof=1)) / np.sqrt(count)
-        return bool(difference.mean() > stdtrit(count - 1, UPPER_TAIL) * error)
+        return bool(difference.mean() > stdtrit(count - 1, TAILS[1]) * error)
 
 
 @dataclass(frozen=True)

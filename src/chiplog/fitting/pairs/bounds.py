@@ -13,17 +13,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from chiplog.fitting.pairs.faces import Solution
+from chiplog.fitting.pairs.settings import MARGIN
 from chiplog.fitting.pairs.table import Floats, PairTable
-from chiplog.fitting.quantities.value_intervals import TAILS
 from chiplog.fitting.result import Parameter
+from chiplog.fitting.settings import SHORTEST_SECONDS, SMALLEST_PART
 from chiplog.models.protocol import Model, points
+from chiplog.statistics import TAILS
 
 Bounds = tuple[float | None, float | None]
 """The least and the largest value; None is no bound on that side."""
-MARGIN = 2.0
-"""Standard deviations of single points by which a fitted time is widened."""
-RESOLUTION = 1e-3
-"""The share of a time below which no part of it is said to lie."""
 
 
 @dataclass(frozen=True)
@@ -85,11 +83,11 @@ def fitted_times(
 ) -> BoundedTimes:
     """What the fit `value` of `table`, with its bootstrap replicates `draws`, bounds parameters by."""
     finite = {symbol: number for symbol, number in value.items() if np.isfinite(number)}
-    seconds = np.maximum(model.seconds(table.points, finite) / 2.0, 1e-15)
+    seconds = np.maximum(model.seconds(table.points, finite) / 2.0, SHORTEST_SECONDS)
     scatter = float(np.sqrt(np.mean(np.log(table.seconds / seconds) ** 2)))
     longest = seconds * np.exp(MARGIN * scatter)
     start_up = float(np.quantile(draws["s0"], TAILS[0]))
-    room = np.maximum(longest - start_up, RESOLUTION * longest)
+    room = np.maximum(longest - start_up, SMALLEST_PART * longest)
     return BoundedTimes(
         table.message_bytes.astype(np.float64),
         table.pairs.astype(np.float64),

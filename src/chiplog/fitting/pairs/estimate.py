@@ -24,25 +24,24 @@ from chiplog.fitting.pairs.bounds import BoundedTimes, fitted_times, saturation_
 from chiplog.fitting.pairs.faces import Solution, Solver
 from chiplog.fitting.pairs.spread import standard_errors
 from chiplog.fitting.pairs.table import Floats, PairTable
-from chiplog.fitting.quantities.value_intervals import TAILS
-from chiplog.fitting.settings import REPLICATES
+from chiplog.fitting.settings import (
+    NEGLIGIBLE,
+    REPLICATES,
+    ROUNDING_SHARE,
+    SMALLEST_PART,
+    UNLIMITED,
+)
 from chiplog.fitting.text import rate_text, sizes_text
 from chiplog.models.max_rate_modified import DELAY_PARAMETERS, DELAYS
 from chiplog.models.protocol import Model
 from chiplog.plugins import load_reference
+from chiplog.statistics import TAILS
 
-LEAST_SPREAD = 1e-9
-"""Replicates that differ by less than this share differ by rounding alone."""
-LEAST_SCATTER = 1e-6
-"""Points that scatter by less about the fit were computed, not measured."""
-ONE_POINT_SPREAD = 1e-3
-"""An interval that is so much narrower than the points scatter hangs on one of them."""
 DOUBT = 1.0 / float(ndtri(TAILS[1]))
-"""The relative standard error above which an interval of a time per byte includes 0: the rate may be infinite."""
+"""Derived: the relative standard error above which an interval of a time per byte includes 0: the rate may be
+infinite."""
 TAIL_SCORES = (float(ndtri(TAILS[0])), float(ndtri(TAILS[1])))
-LARGEST = np.log(1e12)
-VAGUE = 1e3
-"""A start-up time that may as well be so many times longer is none that the times show."""
+LARGEST = np.log(UNLIMITED)
 Draws = Mapping[str, Floats]
 
 
@@ -134,10 +133,10 @@ def _with_spread(value: Solution, draws: Draws, errors: Mapping[str, float]) -> 
         if deviation.size == 0:
             continue
         low, high = np.quantile(deviation, TAILS)
-        if high - low <= LEAST_SPREAD < error:
+        if high - low <= ROUNDING_SHARE < error:
             deviation = ndtri((np.arange(deviation.size) + 0.5) / deviation.size)
             low, high = TAIL_SCORES
-        factor = 2.0 * ndtri(TAILS[1]) * error / max(high - low, LEAST_SPREAD)
+        factor = 2.0 * ndtri(TAILS[1]) * error / max(high - low, ROUNDING_SHARE)
         scaled = draws[symbol].copy()
         scaled[finite] = value[symbol] * np.exp(np.minimum(factor * deviation, LARGEST))
         spread[symbol] = scaled
@@ -147,7 +146,7 @@ def _with_spread(value: Solution, draws: Draws, errors: Mapping[str, float]) -> 
 def _scaled_delay(value: float, draws: Floats, error: float) -> Floats:
     """The replicates of a time that may be 0, their deviations scaled to the relative standard `error`."""
     low, high = np.quantile(draws, TAILS)
-    factor = 2.0 * ndtri(TAILS[1]) * error * value / max(high - low, LEAST_SPREAD * value)
+    factor = 2.0 * ndtri(TAILS[1]) * error * value / max(high - low, ROUNDING_SHARE * value)
     return np.asarray(np.maximum(value + factor * (draws - value), 0.0))
 
 
@@ -199,7 +198,7 @@ def _draws_beside_bounds(symbol: str, draws: Draws, table: PairTable) -> Floats:
 def _hangs_on_one_point(value: float, draws: Floats, scatter: float) -> bool:
     """Do the replicates agree to rounding, although the points scatter? Then one point alone says the value."""
     finite = draws[np.isfinite(draws)]
-    return scatter > LEAST_SCATTER and bool(np.ptp(finite) <= ONE_POINT_SPREAD * scatter * value)
+    return scatter > NEGLIGIBLE and bool(np.ptp(finite) <= SMALLEST_PART * scatter * value)
 
 
 def _unknown(symbol: str, value: Solution, draws: Draws, table: PairTable) -> str | None:
@@ -210,7 +209,7 @@ def _unknown(symbol: str, value: Solution, draws: Draws, table: PairTable) -> st
         return _REASONS.get(symbol, _not_told)(value, draws, table)
     if symbol != "s0":
         return None
-    vague = value["s0"] <= 0.0 or np.quantile(draws["s0"], TAILS[1]) > VAGUE * value["s0"]
+    vague = value["s0"] <= 0.0 or np.quantile(draws["s0"], TAILS[1]) > value["s0"] / SMALLEST_PART
     return NO_START_UP if vague else None
 
 

@@ -17,7 +17,9 @@ from typing import Protocol
 import numpy as np
 
 from chiplog.fitting.estimates.non_negative import non_negative
+from chiplog.fitting.pairs.settings import MOST_ASSIGNMENTS, SQUARES_ROUNDING, STARTS
 from chiplog.fitting.pairs.table import Cells, Floats, Integers
+from chiplog.fitting.settings import ROUNDING_SHARE, SMALLEST_PART
 from chiplog.models.max_rate_modified import DELAYS
 
 Solution = dict[str, float]
@@ -35,18 +37,6 @@ class Solver(Protocol):
         With `delays` pairs delay one another in this regime, which a model may tell by further parameters; where not
         `reached`, R_N must be infinite: the bootstrap did not tell it.
         """
-
-
-STARTS = (0.6, 0.8, 0.9, 0.97)
-"""Shares of the largest rate seen from which on points are first taken to be limited by the node."""
-ROUNDS = 25
-"""Assignments that have not settled by then go round in a circle; the best one is kept."""
-PROGRESS = 1e-9
-"""The share by which another assignment must lower some squares."""
-BINDS = 1e-3
-"""The node's rate binds where it makes a time longer by more than this share."""
-EXACT = 1e-13
-"""Share of all squares below which a rest is rounding."""
 
 
 def two_faces(
@@ -110,12 +100,12 @@ class _Problem:
         node = np.zeros((least.size, self._shared.shape[0]))
         for share in STARTS:
             limited = rate >= share * most
-            for turn in range(ROUNDS):
+            for turn in range(MOST_ASSIGNMENTS):
                 of_pair = self._solved(self._alone, ~limited)
                 of_node = self._solved(self._shared, limited)
                 times = of_pair @ self._alone, of_node @ self._shared
                 squares = self._cost(np.maximum(*times))
-                better = squares < (1.0 - PROGRESS) * least
+                better = squares < (1.0 - ROUNDING_SHARE) * least
                 if not np.any(better) and turn > 1:
                     break
                 least = np.where(better, squares, least)
@@ -128,7 +118,7 @@ class _Problem:
 
         That is the Bayesian information criterion; shape (B,), of truth values.
         """
-        floor = np.maximum(EXACT * self._total, 1e-300)
+        floor = np.maximum(SQUARES_ROUNDING * self._total, 1e-300)
         gain = np.log(np.maximum(without, floor) / np.maximum(squares, floor))
         numbers = self._shared.shape[0] + 1
         points = np.maximum(self._points, 2)
@@ -148,7 +138,7 @@ class _Problem:
 def _solution(
     alone: Floats, node: Floats, n: Floats, k: Floats, columns: Floats, shared: Floats
 ) -> Solution:
-    binds = node @ shared > (1.0 + BINDS) * (alone @ columns)
+    binds = node @ shared > (1.0 + SMALLEST_PART) * (alone @ columns)
     solution = {
         "s0": float(alone[0]),
         "R_C": np.inf if np.all(binds) else _rate(alone[1]),

@@ -18,6 +18,7 @@ from chiplog.fitting.estimates.parameters import Estimates, draws_of, parameters
 from chiplog.fitting.pairs.estimate import pair_estimates
 from chiplog.fitting.pairs.protocols import jumps, protocol_changes, protocol_limits
 from chiplog.fitting.pairs.regimes import PairsRegimes, joint_regimes
+from chiplog.fitting.pairs.settings import START_UP_SHARE
 from chiplog.fitting.pairs.table import PairTable, half_round_trips, pair_table
 from chiplog.fitting.predictions.predictor import (
     MeasuredPoints,
@@ -112,7 +113,7 @@ def _fit_model(
     if not np.any(used):
         numbers = ", ".join(map(str, np.unique(table.pairs).tolist()))
         raise UsageError(f"the run lacks series of one pair; it has those of {numbers} pairs.")
-    rng = np.random.default_rng([measured.seed, 3])
+    rng = np.random.default_rng([measured.seed, 3])  # Given: a stream of its own.
     _refuse_one_number_of_pairs(model, table)
     part = table.subset(used)
     estimates = [_estimates(model, method, part, piece, rng) for piece in pieces]
@@ -245,10 +246,6 @@ def _curves(measured: MeasuredSeries, predict: Predictor) -> tuple[Curve, ...]:
     return tuple(curves)
 
 
-DOMINATED = 0.5
-"""Share of the longest message's time from which on the start-up, not a rate, is what counts."""
-
-
 def advice(model: Model, segment: Segment, table: PairTable) -> str | None:
     """One sentence about the sizes of `segment`; None for a model that has no rate of the node, or from one k alone.
 
@@ -264,7 +261,7 @@ def advice(model: Model, segment: Segment, table: PairTable) -> str | None:
         if parameter.value is not None
     }
     longest = float(model.seconds(points("pairs", segment.last_bytes, pairs=most), theta)[0]) / 2.0
-    if theta.get("s0", 0.0) > DOMINATED * longest:
+    if theta.get("s0", 0.0) > START_UP_SHARE * longest:
         return (
             f"{sizes}: start-up, not a rate, takes most of the time, up to {most} senders a node; fewer and longer "
             "messages help."

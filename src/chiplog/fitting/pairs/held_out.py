@@ -13,25 +13,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chiplog.fitting.pairs.faces import Solution
+from chiplog.fitting.pairs.settings import (
+    FEWEST_PAIRS,
+    GAIN,
+    KEPT_PAIRS,
+    SIGNIFICANT,
+    SIGNIFICANT_BORDER,
+)
 from chiplog.fitting.pairs.table import Cells, Floats
-from chiplog.fitting.settings import AS_GOOD, FOLDS
+from chiplog.fitting.settings import AS_GOOD, FOLDS, SHORTEST_SECONDS
 from chiplog.models.protocol import Model, points
 
 Mask = NDArray[np.bool_]
-
-FEWEST_PAIRS = 4
-"""Numbers of pairs below which none is held out: a trend over k needs three."""
-KEPT_PAIRS = (0.5, 0.75)
-"""Shares of the numbers of pairs, the smallest ones, from which the others are predicted."""
-SHORTEST_SECONDS = 1e-15
-"""No predicted time is taken for shorter where forms are compared."""
-GAIN = 0.1
-"""The share by which a form with more parameters, or with more regimes, must predict better."""
-SIGNIFICANT = 1.0
-"""Standard errors by which the mean gain of a form must be above 0: L. Breiman et al., "Classification and regression
-trees" (1984), section 3.4.3."""
-SIGNIFICANT_BORDER = 2.0
-"""The same of one more regime, whose border was looked for at every size."""
 
 
 @dataclass(frozen=True)

@@ -20,26 +20,27 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chiplog.fitting.pairs.faces import two_faces
+from chiplog.fitting.pairs.settings import (
+    FEW_PAIRS,
+    JUMP_ERRORS,
+    LEAST_SPAN,
+    LESS_DEVIATION,
+    MOST_REGIMES,
+    RESAMPLES,
+    SUPPORT,
+)
 from chiplog.fitting.pairs.solve import postal
 from chiplog.fitting.pairs.table import Cells, Floats, PairTable, launch_medians
-from chiplog.fitting.settings import FEWEST_SIZES
+from chiplog.fitting.settings import (
+    FEWEST_SIZES,
+    LINE_COEFFICIENTS,
+    NEGLIGIBLE,
+    SHORTEST_SECONDS,
+    SINGULAR,
+)
+from chiplog.models.max_rate_modified import MAX_RATE_MODIFIED
 from chiplog.protocol_changes.change import Change
-
-LEAST_SPAN = 1.5
-"""Factor between the last and the first size of a protocol, at least."""
-MOST_REGIMES = 8
-THRESHOLD = 0.2
-"""The share by which one more protocol must lower the residual deviation."""
-EXACT = 1e-6
-"""A relative residual deviation below which lines are as good as exact, however fine the clock."""
-RESAMPLES = 50
-SUPPORT = 2 / 3
-NOTICEABLE = 0.05
-"""The least relative step of the time, or of its slope, that names a change."""
-FEW_PAIRS = 3
-"""So many of the smallest numbers of pairs say whether the time jumps."""
-BEYOND_NOISE = 2.0
-"""Standard errors that a jump must have, if the points of each k scatter independently."""
+from chiplog.statistics import NO_DIFFERENCE
 
 
 def protocol_limits(table: PairTable, rng: np.random.Generator) -> list[int]:
@@ -53,13 +54,13 @@ def protocol_limits(table: PairTable, rng: np.random.Generator) -> list[int]:
     points = int(np.isfinite(centres[0]).sum())
     best: NDArray[np.int64] = np.empty(0, dtype=np.int64)
     deviation = np.inf
-    exact = max(EXACT, float(np.sqrt(np.mean(table.rounding**2))))
+    exact = max(NEGLIGIBLE, float(np.sqrt(np.mean(table.rounding**2))))
     for count, (cost, starts) in enumerate(segmentations, start=1):
-        freedom = points - 2 * pairs * count
+        freedom = points - LINE_COEFFICIENTS * pairs * count
         if freedom <= 0:
             break
         now = float(np.sqrt(max(cost[0], 0.0) / freedom))
-        if count > 1 and (now > (1.0 - THRESHOLD) * deviation or not _supported(starts)):
+        if count > 1 and (now > (1.0 - LESS_DEVIATION) * deviation or not _supported(starts)):
             break
         best, deviation = starts[0], now
         if deviation < exact:
@@ -94,9 +95,9 @@ def _without_hidden_start_up(
         cells = _cells(sizes[first:end], pairs, times[first:end])
         bent = cells.cost(_modified_seconds(cells))
         points = cells.weight.size
-        split_freedom = max(points - 4 * pairs.size, 1)
-        tolerated = lines / split_freedom / (1.0 - THRESHOLD) ** 2 + exact**2
-        if bent / max(points - 3, 1) <= tolerated:
+        split_freedom = max(points - 2 * LINE_COEFFICIENTS * pairs.size, 1)
+        tolerated = lines / split_freedom / (1.0 - LESS_DEVIATION) ** 2 + exact**2
+        if bent / max(points - len(MAX_RATE_MODIFIED.parameters), 1) <= tolerated:
             kept.remove(start)
     return kept
 
@@ -132,7 +133,7 @@ def _line_costs(sizes: Floats, seconds: Floats) -> Floats:
         free = count - intercept * level - slope * slanted
         flat, grounded = count - level**2 / total, count - slanted**2 / square
     bound = np.fmin(np.where(total > 0, flat, 0.0), np.where(square > 0, grounded, np.inf))
-    inside = (determinant > 1e-12 * total * square) & (slope >= 0) & (intercept >= 0)
+    inside = (determinant > SINGULAR * total * square) & (slope >= 0) & (intercept >= 0)
     return np.asarray(np.maximum(np.where(inside, free, bound), 0.0).sum(axis=1))
 
 
@@ -215,7 +216,7 @@ def jumps(before: PairTable, after: PairTable) -> bool:
     if not by_pairs:
         return True
     step, error = np.median(by_pairs, axis=0).tolist()
-    return bool(step > max(np.log1p(NOTICEABLE), BEYOND_NOISE * error / np.sqrt(len(by_pairs))))
+    return bool(step > max(np.log1p(NO_DIFFERENCE), JUMP_ERRORS * error / np.sqrt(len(by_pairs))))
 
 
 class _Line:
@@ -233,7 +234,7 @@ class _Line:
         )
 
     def seconds(self, message_bytes: float) -> float:
-        return max(self._start + self._slope * message_bytes, 1e-15)
+        return max(self._start + self._slope * message_bytes, SHORTEST_SECONDS)
 
     def relative_error(self, message_bytes: float) -> float:
         """Standard error of the line at a size, as a share of it."""
@@ -251,8 +252,8 @@ def _change(before: PairTable, after: PairTable) -> Change:
     seconds = [intercept + slope * middle for intercept, slope in lines]
     jump = seconds[1] / seconds[0] - 1.0 if seconds[0] > 0 else None
     slopes = [slope for _, slope in lines]
-    bends = abs(slopes[1] - slopes[0]) > NOTICEABLE * max(slopes)
-    jumps = jump is not None and abs(jump) > NOTICEABLE
+    bends = abs(slopes[1] - slopes[0]) > NO_DIFFERENCE * max(slopes)
+    jumps = jump is not None and abs(jump) > NO_DIFFERENCE
     kind = "both" if jumps and bends else "jump" if jumps else "slope"
     return Change(
         last, first, kind, jump, ("pairs",)

@@ -19,17 +19,22 @@ import numpy as np
 
 from chiplog.fitting.pairs.faces import two_faces
 from chiplog.fitting.pairs.held_out import Form, HeldOut, JudgedForm
+from chiplog.fitting.pairs.settings import MOST_REGIMES
 from chiplog.fitting.pairs.solve import max_rate
 from chiplog.fitting.pairs.table import Cells, Floats, PairTable
 from chiplog.fitting.settings import FEWEST_SIZES, RESOLUTION
 from chiplog.models.max_rate import MAX_RATE
-from chiplog.models.max_rate_modified import MAX_RATE_MODIFIED
+from chiplog.models.max_rate_modified import DELAYS, MAX_RATE_MODIFIED
 
-MOST_REGIMES = 6
-
-_MAX_RATE = Form(MAX_RATE, max_rate, 3)
-_MODIFIED = Form(MAX_RATE_MODIFIED, partial(two_faces, delays=False), 3)
-_DELAYED = Form(MAX_RATE_MODIFIED, partial(two_faces, delays=True), 6)
+_MAX_RATE = Form(MAX_RATE, max_rate, len(MAX_RATE.parameters))
+_MODIFIED = Form(
+    MAX_RATE_MODIFIED, partial(two_faces, delays=False), len(MAX_RATE_MODIFIED.parameters)
+)
+_DELAYED = Form(
+    MAX_RATE_MODIFIED,
+    partial(two_faces, delays=True),
+    len((*MAX_RATE_MODIFIED.parameters, *DELAYS)),
+)
 
 
 @dataclass(frozen=True)

@@ -12,12 +12,10 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from chiplog.fitting.estimates.non_negative import non_negative
-from chiplog.fitting.pairs.faces import BINDS, EXACT, Solution
+from chiplog.fitting.pairs.faces import Solution
+from chiplog.fitting.pairs.settings import FURTHER_SHARES, SQUARES_ROUNDING
 from chiplog.fitting.pairs.table import Cells, Floats
-
-EVALUATIONS = 400
-TIE = 1e-9
-"""By such a share of what is left a rate of the node must lower the squares at least."""
+from chiplog.fitting.settings import ROUNDING_SHARE, SMALLEST_PART
 
 
 def _rate(seconds_per_byte: float) -> float:
@@ -34,7 +32,7 @@ def _linear(columns: Floats, many: Sequence[Cells]) -> tuple[Floats, Floats]:
         for name in ("square", "linear", "weight")
     )
     products = np.einsum("mip,mjp->mijp", columns, columns)
-    gram = np.tensordot(square, products, axes=(1, 3))
+    gram = np.tensordot(square, products, axes=(1, -1))
     coefficients, gain = non_negative(gram, np.tensordot(linear, columns, axes=(1, 2)))
     return coefficients, weight.sum(axis=1)[:, None] - gain
 
@@ -80,7 +78,7 @@ def max_rate(
     solutions = []
     for row, (cells, (alone, alone_squares)) in enumerate(zip(many, _postal(many), strict=True)):
         place = best[row]
-        tolerance = TIE * alone_squares + EXACT * float(cells.weight.sum())
+        tolerance = ROUNDING_SHARE * alone_squares + SQUARES_ROUNDING * float(cells.weight.sum())
         if squares[row, place] >= alone_squares - tolerance:
             solutions.append({**alone, "R_N": np.inf})
             continue
@@ -104,9 +102,7 @@ def _positive_squares(
         def of_roots(roots: Floats, scale: Floats = scale) -> Floats:
             return residual(scale * roots * roots)
 
-        roots, _, report, _, _ = leastsq(
-            of_roots, np.ones_like(scale), full_output=True, maxfev=EVALUATIONS
-        )
+        roots, _, report, _, _ = leastsq(of_roots, np.ones_like(scale), full_output=True)
         cost = float(np.sum(report["fvec"] ** 2))
         if cost < least:
             best, least = scale * roots**2, cost
@@ -132,23 +128,23 @@ def _max_rate_4(cells: Cells, rough: Solution) -> Solution:
     if not np.isfinite(first):
         return {"s0": rough["s0"], "R_Cb": np.inf, "R_Ci": np.nan, "R_N": np.inf}
     node = rough["R_N"]
+    is_limited = np.isfinite(node)
 
     def rate(theta: Floats) -> Floats:
         return np.asarray(theta[1] + further * theta[2])
 
     def residual(theta: Floats) -> Floats:
-        limited = rate(theta) if theta.size == 3 else np.minimum(rate(theta), theta[3])
+        limited = np.minimum(rate(theta), theta[3]) if is_limited else rate(theta)
         sent = weighted / np.maximum(limited, 1e-300)
         return np.asarray(theta[0] * cells.root + sent - cells.target)
 
-    s0 = max(rough["s0"], 1e-3 * float(np.min(cells.linear / cells.square)))
+    s0 = max(rough["s0"], SMALLEST_PART * float(np.min(cells.linear / cells.square)))
     starts = [
-        (s0, first, share * first, *((node,) if np.isfinite(node) else ()))
-        for share in (1.0, 0.3, 0.05)
+        (s0, first, share * first, *((node,) if is_limited else ())) for share in FURTHER_SHARES
     ]
     theta = _positive_squares(residual, starts)
-    limit = theta[3] if theta.size > 3 else np.inf
-    if np.isfinite(limit) and not np.any(rate(theta) > (1.0 + BINDS) * limit):
+    limit = theta[3] if is_limited else np.inf
+    if np.isfinite(limit) and not np.any(rate(theta) > (1.0 + SMALLEST_PART) * limit):
         return max_rate_4([cells], reached=False)[0]
     below = np.unique(k[rate(theta) < limit])
     return {

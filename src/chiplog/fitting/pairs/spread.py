@@ -23,13 +23,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri, stdtrit  # scipy.stats takes a second to load
 
+from chiplog.fitting.pairs.settings import DERIVATIVE_STEP
 from chiplog.fitting.pairs.table import Floats, Integers, PairTable
-from chiplog.fitting.quantities.value_intervals import TAILS
 from chiplog.fitting.settings import LEAST_FREEDOM
 from chiplog.models.protocol import Model
-
-STEP = 1e-4
-"""Relative step of the derivatives."""
+from chiplog.statistics import TAILS, UNIFORM_DEVIATION
 
 
 def standard_errors(model: Model, table: PairTable, theta: Mapping[str, float]) -> dict[str, float]:
@@ -57,7 +55,7 @@ def _by_rounding(slopes: Floats, inverse: Floats, rounding: Floats) -> Floats:
 
     All times may be rounded the same way, so their errors add up: half a step each, uniformly.
     """
-    return np.asarray(np.abs(inverse @ slopes.T) @ (rounding / np.sqrt(12.0)))
+    return np.asarray(np.abs(inverse @ slopes.T) @ (UNIFORM_DEVIATION * rounding))
 
 
 def _student(freedom: Floats | int) -> Floats:
@@ -77,10 +75,10 @@ def _linearised(
     slopes = np.stack(
         [
             (
-                relative({**theta, symbol: value * (1.0 + STEP)})
-                - relative({**theta, symbol: value * (1.0 - STEP)})
+                relative({**theta, symbol: value * (1.0 + DERIVATIVE_STEP)})
+                - relative({**theta, symbol: value * (1.0 - DERIVATIVE_STEP)})
             )
-            / (2.0 * STEP)
+            / (2.0 * DERIVATIVE_STEP)
             for symbol, value in theta.items()
         ],
         axis=1,

@@ -12,13 +12,14 @@ from chiplog.dataset.series import Dataset, Series
 from chiplog.fitting.quantities.location import locate
 from chiplog.fitting.quantities.measured import MeasuredSeries, RecordValue
 from chiplog.fitting.quantities.quantity import Quantity
+from chiplog.fitting.settings import SHORTEST_SECONDS
 from chiplog.models.protocol import Points, points
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
+# Derived: how many one-way times a sample of this direction holds.
 TRIPS = {"round-trip": 2.0, "one-way": 1.0}
-"""How many one-way times a sample of this direction holds."""
 
 
 @dataclass(frozen=True)
@@ -178,7 +179,10 @@ def pair_table(dataset: Dataset, statistic: str) -> PairTable:
         _numbered(np.array([point.launch for point in series], dtype=np.int64)),
         seconds,
         dataset.clock_step_seconds
-        / (np.maximum(located.value, 1e-15) * np.array([point.batch for point in series])),
+        / (
+            np.maximum(located.value, SHORTEST_SECONDS)
+            * np.array([point.batch for point in series])
+        ),
         series,
     )
     return table.subset(seconds > 0)

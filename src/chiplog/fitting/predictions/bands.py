@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chiplog.fitting.predictions.predictor import HALF_ROUND_TRIP, TRAIN, Predictor
+from chiplog.fitting.predictions.settings import ABOUT_OCTAVES, FEWEST_HELD_OUT, LEAST_WIDTH
 from chiplog.fitting.quantities.quantity import Quantity
 from chiplog.fitting.regimes import Regimes
 from chiplog.fitting.regimes.partition import GAP, HALF, RECEIVE, SEND
@@ -28,17 +29,11 @@ from chiplog.statistics import CONFIDENCE
 
 Floats = NDArray[np.float64]
 
-ABOUT_OCTAVES = 2.0
-"""Octaves on either side of a size whose errors are about as large as its own."""
-LEAST_WIDTH = 1e-4
-"""Relative; nothing is predicted better than clocks and rounding allow."""
-FEWEST_SIZES = 8
-
 
 def bands(
     regimes: Mapping[str, Regimes], gap: Quantity | None, predict: Predictor, last_bytes: int
 ) -> tuple[Band, ...]:
-    """The bands of half round trips and trains; none of a quantity with fewer than `FEWEST_SIZES` held-out sizes.
+    """The bands of half round trips and trains; none of a quantity with fewer than `FEWEST_HELD_OUT` held-out sizes.
 
     `gap` is the gap at all sizes, None for a model without trains; `predict` the fitted model. What it says of a size
     that is held out is taken to differ from what it says now as the regime's own line does.
@@ -90,7 +85,7 @@ def _moved(regimes: Regimes, sizes: NDArray[np.int64]) -> Floats:
 def _band(quantity: str, sizes: NDArray[np.int64], error: Floats, last_bytes: int) -> Band | None:
     kept = np.isfinite(error) & (sizes <= last_bytes)
     sizes, size_error = sizes[kept], np.abs(error[kept])
-    if sizes.size < FEWEST_SIZES:
+    if sizes.size < FEWEST_HELD_OUT:
         return None
     octave = np.log2(np.maximum(sizes, 1))
     about = np.abs(octave[:, None] - octave) <= ABOUT_OCTAVES

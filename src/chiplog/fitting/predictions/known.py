@@ -20,10 +20,6 @@ from chiplog.statistics import NORMAL_975
 
 Array = NDArray[np.float64]
 
-UNLIMITED = 1e12
-"""Stands for a parameter without an upper bound; an answer that takes it over is refused."""
-REFUSED = 1e9
-"""Seconds: only a parameter without an upper bound makes an answer that long."""
 
 MEASUREMENTS = {
     "L": "ping_pong,send_overhead,receive_overhead",

@@ -37,7 +37,7 @@ class MeasuredPoints:
     seconds: NDArray[np.float64]
 
 
-NO_POINTS = MeasuredPoints(points("prtt", np.empty(0)), np.empty(0))
+NO_POINTS = MeasuredPoints(points("prtt", np.array([])), np.array([]))
 
 
 def theta_of(fit: Fit, segment: int) -> Theta:

@@ -9,14 +9,9 @@ import numpy as np
 
 from chiplog.fitting.predictions.known import Array, Bounds, bounds_of, refusal, values_of
 from chiplog.fitting.predictions.regime import Vectors
+from chiplog.fitting.predictions.settings import ENDLESS
 from chiplog.fitting.result import Fit
 from chiplog.fitting.settings import REPLICATES
-
-ENDLESS = 1e30
-"""How many times its least value a rate, or a number of messages, is at the end of a range without an upper bound.
-
-Between its ends, what goes evenly through the range is its inverse: the time that a byte takes.
-"""
 
 
 @dataclass

@@ -21,15 +21,14 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from chiplog.fitting.predictions.known import (
-    REFUSED,
-    UNLIMITED,
     Array,
     Bounds,
     bounds_of,
     values_of,
 )
+from chiplog.fitting.predictions.settings import REFUSED
 from chiplog.fitting.result import FREE, RECEIVER, Curve, Fit
-from chiplog.fitting.settings import REPLICATES
+from chiplog.fitting.settings import REPLICATES, UNLIMITED
 from chiplog.models.protocol import Model
 from chiplog.models.registry import load_model
 

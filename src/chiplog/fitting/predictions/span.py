@@ -17,6 +17,8 @@ from numpy.typing import NDArray
 
 from chiplog.fitting.estimates.parameters import interval
 from chiplog.fitting.predictions.known import Array
+from chiplog.fitting.predictions.settings import CORNERS, HALVINGS, INSIDE, TRIES
+from chiplog.fitting.settings import NEGLIGIBLE
 
 
 @dataclass(frozen=True)
@@ -30,15 +32,6 @@ class AnswerSpan:
 
 Evaluate = Callable[[Array, bool], Array]
 """Answers at fractions of shape (points, free), shape (points, rows): 1 row, or 1 + DRAWS where that is asked for."""
-
-CORNERS = 6
-"""Up to so many free parameters all corners are tried, beyond it some of them."""
-INSIDE = 16
-STEPS = (0.5, 0.25, 0.125, 0.0625, 0.03125)
-SAME = 1e-6
-"""Relative; answers so near each other are ties, of which the first counts: picosecond rounding decides none."""
-TRIES = 4
-"""Up to so many moves of each step."""
 
 
 def span(evaluate: Evaluate, free: int, ties: Sequence[int] = ()) -> AnswerSpan:
@@ -67,7 +60,7 @@ def extreme_points(
     values = evaluate(points, False)[:, 0]
     places = [_first_of_best(values, np.min), _first_of_best(values, np.max)]
     ends, best = list(points[places]), values[places].tolist()
-    steps: Sequence[float] = STEPS
+    steps: Sequence[float] = [0.5**halving for halving in range(1, HALVINGS + 1)]
     tries = 0
     while steps:
         better = _first_better(evaluate, ends, best, steps)
@@ -110,12 +103,13 @@ def _first_of_best(values: Array, extreme: Callable[[Array], Array]) -> int:
 
 
 def _is_same(values: Array, best: float) -> NDArray[np.bool_]:
-    return np.isclose(values, best, rtol=SAME, atol=0.0)
+    return np.isclose(values, best, rtol=NEGLIGIBLE, atol=0.0)
 
 
 def _moves(point: Array, step: float) -> Array:
     """One parameter at a time further up or down, or to one of its ends."""
     free = np.arange(point.size)
+    # Derived: a step down, a step up, and the two ends.
     moves = np.repeat(point[np.newaxis], 4 * point.size, axis=0).reshape(-1, 4, point.size)
     moves[free, 0, free] = np.maximum(0.0, point - step)
     moves[free, 1, free] = np.minimum(1.0, point + step)

@@ -16,12 +16,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from chiplog.fitting.quantities.settings import WORST_Z
 from chiplog.fitting.quantities.value_intervals import student_factor
-from chiplog.fitting.settings import HUBER_DEVIATIONS, LEAST_FREEDOM
-
-WORST_Z = 4.0
-MEDIAN_SQUARE = 0.4549
-"""The median of the square of a standard normal variate."""
+from chiplog.fitting.settings import HUBER_DEVIATIONS, LEAST_FREEDOM, SHORTEST_SECONDS
+from chiplog.statistics import MEDIAN_ABSOLUTE
 
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -68,7 +66,7 @@ class RecordValues:
     @cached_property
     def error(self) -> Floats:
         """`sigma`, never 0."""
-        return np.maximum(self.sigma, 1e-15)
+        return np.maximum(self.sigma, SHORTEST_SECONDS)
 
     def total(self, values: Floats) -> Floats:
         """The sums over the records of each size, shape (sizes,)."""
@@ -123,7 +121,7 @@ def _disagreement(records: RecordValues) -> float:
     z *= np.sqrt(counts[group][several] / (counts[group][several] - 1.0))
     square = float(np.mean(np.minimum(z**2, WORST_Z**2)))
     if square > HUBER_DEVIATIONS**2:
-        square = max(square, float(np.median(z**2)) / MEDIAN_SQUARE)
+        square = max(square, float(np.median(z**2)) / MEDIAN_ABSOLUTE**2)
     return float(np.sqrt(square))
 
 

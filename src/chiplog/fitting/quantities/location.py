@@ -20,13 +20,16 @@ from numpy.typing import NDArray
 
 from chiplog.dataset.series import Series
 from chiplog.errors import UsageError
+from chiplog.fitting.quantities.settings import (
+    LOW_QUANTILE,
+    MOST_OUTLIERS,
+    NORMAL_SAMPLES,
+    OUTLIER_SPREADS,
+)
+from chiplog.fitting.settings import RESOLUTION
+from chiplog.statistics import UNIFORM_DEVIATION
 
 STATISTICS = ("median", "minimum", "mean")
-OUTLIER_SPREADS = 20.0
-"""A sample is far off above median + 20 (median - 10 % quantile): 25 standard deviations of a normal one."""
-LEAST_SPREAD = 0.01
-MOST_OUTLIERS = 0.2
-NORMAL_SAMPLES = 10
 
 
 @dataclass(frozen=True)
@@ -70,8 +73,8 @@ def _without_outliers(
     """How many of each row's samples, from the smallest on, are not far above the rest."""
     last = (counts - 1)[:, None].astype(np.float64)
     median = _at(table, 0.5 * last)[:, 0]
-    low = _at(table, 0.1 * last)[:, 0]
-    spread = np.maximum(np.maximum(median - low, step), LEAST_SPREAD * median)
+    low = _at(table, LOW_QUANTILE * last)[:, 0]
+    spread = np.maximum(np.maximum(median - low, step), RESOLUTION * median)
     kept = np.sum(table <= (median + OUTLIER_SPREADS * spread)[:, None], axis=1)
     return np.where(kept < (1.0 - MOST_OUTLIERS) * counts, counts, kept)
 
@@ -143,7 +146,7 @@ def locate(
     draws += (value - draws.mean(axis=1))[:, None]
     spread = draws.std(axis=1)
     single = np.where(counts == 1, scatter * np.abs(value), 0.0)
-    unresolved = step / np.sqrt(12.0)
+    unresolved = UNIFORM_DEVIATION * step
     floor = np.hypot(unresolved, single)
     missing = np.sqrt(np.maximum(floor**2 - spread**2, 0.0))
     draws += missing[:, None] * rng.standard_normal(draws.shape)

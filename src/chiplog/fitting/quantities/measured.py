@@ -19,14 +19,9 @@ from chiplog.dataset.series import Dataset, Series
 from chiplog.fitting.quantities.combine import RecordValues, combine
 from chiplog.fitting.quantities.location import Locations, locate
 from chiplog.fitting.quantities.quantity import Quantity, empty_quantity
+from chiplog.fitting.quantities.settings import LONG_TRAIN, NEIGHBOURS, REPLICATES, SELF_WEIGHT
 from chiplog.fitting.quantities.value_intervals import order_statistics
-
-REPLICATES = 400
-OWN_WEIGHT = 0.3
-"""How much a series' own standard error counts against those of its kind at neighbouring sizes."""
-NEIGHBOURS = 3
-LONG = 4
-"""Messages from which trains are of one kind."""
+from chiplog.fitting.settings import SHORTEST_SECONDS
 
 
 @dataclass(frozen=True)
@@ -87,7 +82,7 @@ class MeasuredSeries:
 
         Those of three samples, one of them an outlier, would have ten times the spread of their neighbours.
         """
-        scale = self.sigma / np.maximum(self.at.sigma, 1e-15)
+        scale = self.sigma / np.maximum(self.at.sigma, SHORTEST_SECONDS)
         deviation: NDArray[np.float64] = self.at.draws - self.at.value[:, None]
         return self.at.value[:, None] + scale[:, None] * deviation
 
@@ -221,10 +216,12 @@ def smoothed_errors(all_series: Sequence[Series], at: Locations) -> NDArray[np.f
     A standard error from some 20 samples is itself off by a third, and weights made of it would favour the values
     that look precise by chance.
     """
-    relative = np.log(np.maximum(at.sigma, 1e-15) / np.maximum(np.abs(at.value), 1e-15))
+    relative = np.log(
+        np.maximum(at.sigma, SHORTEST_SECONDS) / np.maximum(np.abs(at.value), SHORTEST_SECONDS)
+    )
     kinds: dict[tuple[str, int, bool], list[int]] = {}
     for index, series in enumerate(all_series):
-        kind = (series.pattern, min(series.train, LONG), series.delay_seconds > 0)
+        kind = (series.pattern, min(series.train, LONG_TRAIN), series.delay_seconds > 0)
         kinds.setdefault(kind, []).append(index)
     smooth = np.empty_like(relative)
     for members in kinds.values():
@@ -235,8 +232,8 @@ def smoothed_errors(all_series: Sequence[Series], at: Locations) -> NDArray[np.f
         for number in range(sizes.size):
             near = np.abs(place - number) <= NEIGHBOURS
             smooth[indices[place == number]] = np.median(relative[indices[near]])
-    blended = np.exp(OWN_WEIGHT * relative + (1.0 - OWN_WEIGHT) * smooth)
-    return np.asarray(blended * np.maximum(np.abs(at.value), 1e-15))
+    blended = np.exp(SELF_WEIGHT * relative + (1.0 - SELF_WEIGHT) * smooth)
+    return np.asarray(blended * np.maximum(np.abs(at.value), SHORTEST_SECONDS))
 
 
 def _partner_keys(series: Series) -> tuple[tuple[int, ...], ...]:

@@ -23,10 +23,7 @@ import numpy as np
 from chiplog.dataset.series import Series
 from chiplog.fitting.quantities.measured import MeasuredSeries, RecordValue, is_round_trip
 from chiplog.fitting.quantities.quantity import Quantity
-from chiplog.statistics import BEYOND_DOUBT
-
-KNEE_SHARE = 0.05
-"""Share of its delay by which a train must be longer to count as longer."""
+from chiplog.statistics import BEYOND_DOUBT, NO_DIFFERENCE
 
 
 def series_quantity(
@@ -184,7 +181,7 @@ def _further_sends(measured: MeasuredSeries, longest: int, shortest: int) -> Rec
 def knee_send_overhead(measured: MeasuredSeries) -> Quantity:
     """o_s(s) at the shortest delay that makes a train longer (Bell); from the ladder's trains, if any, else from all.
 
-    A train counts as longer when it is so by 3 standard errors and by `KNEE_SHARE` of the delay.
+    A train counts as longer when it is so by 3 standard errors and by `NO_DIFFERENCE` of the delay.
     """
     trains = measured.indices(lambda series: series.pattern == "prtt" and series.train > 1)
     ladder = [index for index in trains if measured.series[index].tag.get("purpose") == "bell"]
@@ -219,7 +216,7 @@ def _is_longer(measured: MeasuredSeries, index: int, bare: int) -> bool:
         return False
     excess = measured.at.value[index] - measured.at.value[bare]
     noise = np.hypot(measured.at.sigma[index], measured.at.sigma[bare])
-    least = KNEE_SHARE * (series.train - 1) * series.delay_seconds
+    least = NO_DIFFERENCE * (series.train - 1) * series.delay_seconds
     return bool(excess > max(BEYOND_DOUBT * noise, least))
 
 

@@ -22,12 +22,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import bdtr, bdtrik, ndtri, stdtrit
 
-from chiplog.statistics import CONFIDENCE, FEWEST_SAMPLES
+from chiplog.statistics import FEWEST_SAMPLES, TAILS
 
 if TYPE_CHECKING:
     from chiplog.fitting.quantities.quantity import Quantity
-
-TAILS = ((1.0 - CONFIDENCE) / 2.0, (1.0 + CONFIDENCE) / 2.0)
 
 
 def intervals(draws: NDArray[np.float64], axis: int = -1) -> NDArray[np.float64]:

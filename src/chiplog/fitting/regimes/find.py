@@ -28,15 +28,11 @@ from chiplog.fitting.regimes.lines import (
     best_lines,
     costs_of_places,
 )
+from chiplog.fitting.regimes.settings import ALPHA, LINE_NUMBERS, WORST_ERROR
 from chiplog.fitting.settings import AS_GOOD, FEWEST_SIZES, FOLDS, RESOLUTION
 from chiplog.statistics import CONFIDENCE, MAD_TO_DEVIATION
 
 Floats = NDArray[np.float64]
-
-ALPHA = 0.01
-"""Share of the series of one line in which noise may pass for a second one."""
-WORST_ERROR = 1.0
-"""Relative error above which a prediction is just wrong, however wrong it is."""
 
 
 @dataclass(frozen=True)
@@ -142,7 +138,7 @@ def _real(cuts: dict[int, LinesOfCut], curve: CurveToCut) -> list[int]:
         if freedom > 0
         else 1.0
     )
-    penalty = max(1.0, spread) ** 2 * float(chdtri(3.0, ALPHA / points))
+    penalty = max(1.0, spread) ** 2 * float(chdtri(LINE_NUMBERS, ALPHA / points))
     best = min(cuts, key=lambda count: cuts[count].cost + penalty * count)
     return [count for count in cuts if count <= best]
 

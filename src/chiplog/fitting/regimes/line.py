@@ -24,26 +24,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chiplog.fitting.quantities.quantity import Quantity
-from chiplog.fitting.settings import HUBER_DEVIATIONS
-
-CLIPPED_SQUARE = 0.7737
-"""The mean of min(z², HUBER²) of a standard normal z."""
-MISFITS = np.concatenate(([0.0], np.geomspace(1e-4, 1.0, 41)))
-ROUNDS = 8
-FULL_RISE = 0.25
-LEAST_RAMP = 0.3
-BADLY = 0.1
-"""Misfit above which a line says little of single sizes: what those near its intercept may miss it by grows no more."""
-NEAR_OCTAVES, FAR_OCTAVES = 3.0, 5.0
-"""Octaves from the smallest size up to which sizes are near the intercept of such a line; from which they aren't."""
-TELLING = 0.5
-"""Share of its value up to which a size's error may be for it to have a say on tau: noise alone can't tell."""
-NOISY = 0.02
-"""Typical error of a value from which residuals that are too large mean noise, not a curve."""
-SMALL_BYTES = 64
-"""A cache line: what these few bytes cost is not seen in a time."""
-ROUNDING = 1e-9
-"""A slope that adds less than this share over all sizes is what rounding leaves of none."""
+from chiplog.fitting.regimes.settings import (
+    BAD_MISFIT,
+    CLIPPED_SQUARE,
+    FAR_OCTAVES,
+    FULL_RISE,
+    KNOWN_ERROR,
+    LEAST_RAMP,
+    MISFITS,
+    NEAR_OCTAVES,
+    NOISY,
+)
+from chiplog.fitting.settings import (
+    HUBER_DEVIATIONS,
+    MOST_ROUNDS,
+    ROUNDING_SHARE,
+    SINGULAR,
+)
+from chiplog.protocol_changes.detect.thresholds import CACHE_LINE_BYTES
 
 
 @dataclass(frozen=True)
@@ -60,8 +58,8 @@ class RegimeLine:
     misfit: float
     sizes: int
     only_bytes: int | None = None
-    """The only size behind a line that may slope, if it is more than `SMALL_BYTES`: then `intercept` is the whole time
-    there, of which nobody knows how much is its bytes'."""
+    """The only size behind a line that may slope, if it is more than `CACHE_LINE_BYTES`: then `intercept` is the whole
+    time there, of which nobody knows how much is its bytes'."""
 
     def at(self, steps: NDArray[np.float64]) -> NDArray[np.float64]:
         """The line's value in seconds at `steps` (x in bytes)."""
@@ -77,12 +75,12 @@ def _solve(x: NDArray[np.float64], y: NDArray[np.float64], w: NDArray[np.float64
     sum_y, sum_xy = w @ y, (w * x) @ y
     level = np.maximum(sum_y / total, 0.0)
     determinant = total * square - moment**2
-    if determinant <= 1e-12 * total * square or square == 0.0:
+    if determinant <= SINGULAR * total * square or square == 0.0:
         return level, np.zeros_like(level)
     slope = (total * sum_xy - moment * sum_y) / determinant
     intercept = (sum_y - slope * moment) / total
     through_origin = np.maximum(sum_xy / square, 0.0)
-    flat = slope * x.max() <= ROUNDING * np.abs(level)
+    flat = slope * x.max() <= ROUNDING_SHARE * np.abs(level)
     grounded = ~flat & (intercept < 0.0)
     intercept = np.where(flat, level, np.where(grounded, 0.0, intercept))
     slope = np.where(flat, 0.0, np.where(grounded, through_origin, slope))
@@ -99,10 +97,10 @@ def _ramp(
     if intercept <= 0.0:
         return np.ones_like(predicted)
     risen = (predicted / intercept - 1.0) / FULL_RISE
-    if misfit <= BADLY:
+    if misfit <= BAD_MISFIT:
         return np.clip(risen, LEAST_RAMP, 1.0)
     far = (octaves - NEAR_OCTAVES) / (FAR_OCTAVES - NEAR_OCTAVES)
-    return np.clip(np.maximum(risen, far), LEAST_RAMP * BADLY / misfit, 1.0)
+    return np.clip(np.maximum(risen, far), LEAST_RAMP * BAD_MISFIT / misfit, 1.0)
 
 
 def _excess(
@@ -165,7 +163,7 @@ def fit_line(
     misfit, scale, noisier = 0.0, np.abs(y), 1.0
     positive = quantity.message_bytes.clip(1)
     octaves = np.log2(positive / positive.min())
-    for _ in range(ROUNDS):
+    for _ in range(MOST_ROUNDS):
         intercept, slope = _solve(x, y[:, None], weight)
         predicted = intercept[0] + slope[0] * x
         height = np.maximum(predicted, 0.1 * np.abs(y))
@@ -173,7 +171,7 @@ def fit_line(
         residual = y - predicted
         # Where both are 0, as of an overhead that is none, no noise is a share of it: infinite.
         noise = np.divide(sigma, height, out=np.full_like(sigma, np.inf), where=height > 0.0)
-        known = noise < TELLING
+        known = noise < KNOWN_ERROR
         misfit, noisier, alike = _scatter(
             residual[known], scale[known], sigma[known], noise[known], parameters
         )
@@ -189,7 +187,7 @@ def fit_line(
     draws = y[:, None] + noisier * (quantity.draws - y[:, None]) + misfit_draws
     intercepts, slopes = _solve(x, draws, weight)
     sizes = np.unique(quantity.message_bytes)
-    alone = int(sizes[0]) if sizes.size == 1 and not flat and sizes[0] > SMALL_BYTES else None
+    alone = int(sizes[0]) if sizes.size == 1 and not flat and sizes[0] > CACHE_LINE_BYTES else None
     return RegimeLine(
         float(intercept[0]), float(slope[0]), intercepts, slopes, misfit, sizes.size, alone
     )

@@ -17,12 +17,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chiplog._native import Limits, Segmenter
+from chiplog.fitting.regimes.settings import MOST_REGIMES
 from chiplog.fitting.settings import FEWEST_SIZES, HUBER_DEVIATIONS
 from chiplog.statistics import MAD_TO_DEVIATION
 
 Floats = NDArray[np.float64]
 
-MOST_REGIMES = 12
+# Derived: of one size on, with no factor between the sizes of a line.
 _ONE = Limits(
     min_bytes=1.0,
     min_points=FEWEST_SIZES,

@@ -17,14 +17,10 @@ from numpy.typing import NDArray
 from chiplog.fitting.quantities.quantity import Quantity
 from chiplog.fitting.regimes.find import Border, Regimes, find_regimes
 from chiplog.fitting.regimes.ranges import segment_ranges
+from chiplog.fitting.regimes.settings import OVERHEAD_SHARE, TRAIN_STEPS
 from chiplog.fitting.settings import FEWEST_SIZES, SEEN_SHARE
+from chiplog.statistics import NO_DIFFERENCE
 
-TRAIN_STEPS = 9
-"""A gap is judged as the part of a train of ten that it makes: nine of them follow one half round trip each way."""
-OVERHEAD_SHARE = 0.1
-"""Share of the half round trip below which the errors of an overhead do not matter."""
-EXPLAINED = 0.05
-"""Share of a train's time within which overheads explain it."""
 SLOPE, PROTOCOL = "slope", "protocol"
 HALF, GAP, SEND, RECEIVE = "half_round_trip", "gap", "o_s", "o_r"
 EXCHANGE = "exchange"
@@ -124,7 +120,7 @@ def _seen(gap: Quantity, half: Quantity | None, regimes: Mapping[str, Regimes]) 
         return gap
     hidden = gap.subset(~seen)
     off = np.abs(hidden.value - overhead[~seen])
-    allowed = np.hypot(2.0 * hidden.sigma, EXPLAINED * _scale(hidden, half))
+    allowed = np.hypot(2.0 * hidden.sigma, NO_DIFFERENCE * _scale(hidden, half))
     return gap.subset(seen) if np.median(off / allowed) <= 1.0 else gap
 
 

@@ -76,7 +76,7 @@ class SurveyEvidence:
             return Judged(
                 tuple(unknown(kind, place, slowness[place], TOO_FEW) for place in numbers)
             )
-        ways = 3 if self.sweep.is_directed else 1
+        ways = len(WAYS) if self.sweep.is_directed else 1
         tests = ways * (len(self.sweep.values.nodes) if is_node else self.sweep.leaf_count)
         strict = upper_quantile(SETTINGS.error_of_family / max(1, tests), scores.freedom)
         return Judged(

@@ -17,6 +17,7 @@ from chiplog.machine_survey.nodes import node_names
 from chiplog.machine_survey.plan import HOST_CHECK, OTHERS, WORK
 from chiplog.machine_survey.robust import spread_of_controls, upper_quantile
 from chiplog.machine_survey.settings import SETTINGS
+from chiplog.statistics import TAILS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -156,7 +157,7 @@ def _of_visits(figures: FloatArray) -> float:
     """Returns the half width of a node's figure by how far its visits lie apart."""
     known = figures[np.isfinite(figures)]
     spread = float(known.std(ddof=1)) / known.size**0.5
-    return float(upper_quantile(0.025, known.size - 1.0) * spread)
+    return float(upper_quantile(TAILS[0], known.size - 1.0) * spread)
 
 
 def _controls(of_node: FloatArray, node: int) -> FloatArray:

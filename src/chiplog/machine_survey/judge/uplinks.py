@@ -70,7 +70,7 @@ def _standard_errors(evidence: SurveyEvidence, leaf: int) -> FloatArray:
     share = 1 / members + 1 / max(1, nodes.size - members)
     by_nodes = np.pi / 2 * fit.spread**2 * share
     are_many = evidence.uplinks.is_known.sum() >= SETTINGS.many_leaves
-    lasting = evidence.uplinks.spread[:, leaf] if are_many else np.zeros(3)
+    lasting = evidence.uplinks.spread[:, leaf] if are_many else np.zeros(len(WAYS))
     return np.asarray(np.sqrt(by_nodes + lasting**2))
 
 

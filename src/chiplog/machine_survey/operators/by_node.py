@@ -14,6 +14,7 @@ import numpy as np
 from chiplog.errors import CorruptFile, UsageError
 from chiplog.json_values import members
 from chiplog.machine_survey.findings import OF_NODE, figure_text
+from chiplog.machine_survey.settings import SETTINGS
 from chiplog.outside import parse_time
 
 if TYPE_CHECKING:
@@ -24,8 +25,6 @@ if TYPE_CHECKING:
     from chiplog.machine_survey.slowness_model import PairFit
 
 Word = Literal["slow", "unclear", "ok", "not-judged"]
-INTERVAL_ERRORS = 1.96
-"""Standard errors to each end of an interval of 95 %."""
 _HOST = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
 
@@ -129,7 +128,7 @@ def _node(name: str, number: int, verdict: MachineVerdict) -> NodeVerdict:
 
 def _effect(fit: PairFit, kind: Kind, number: int) -> Effect | None:
     slow = float(fit.node_effects.mean(axis=0)[number])
-    half = INTERVAL_ERRORS * float(fit.node_errors.mean(axis=0)[number])
+    half = SETTINGS.interval_errors * float(fit.node_errors.mean(axis=0)[number])
     if not math.isfinite(slow):
         return None
     sign = 1.0 if kind == "latency" else -1.0

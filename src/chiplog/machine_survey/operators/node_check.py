@@ -14,13 +14,13 @@ if TYPE_CHECKING:
     from chiplog.machine_survey.operators.by_node import SurveyVerdict, Word
 
 VERSION = "chiplog.node-check/1"
-_WORST: dict[Word, int] = {"slow": 0, "unclear": 1, "not-judged": 2, "ok": 3}
+_WORST_FIRST: tuple[Word, ...] = ("slow", "unclear", "not-judged", "ok")
 
 
 def node_check_text(verdict: SurveyVerdict) -> str:
     """Returns the whole file. A host of several ranks is as slow as the slowest of them."""
     lines: dict[str, str] = {}
-    for node in sorted(verdict.nodes, key=lambda node: _WORST[node.verdict]):
+    for node in sorted(verdict.nodes, key=lambda node: _WORST_FIRST.index(node.verdict)):
         host = "".join(for_line(host_of(node.name)).lower().split())
         reason = f" {for_line(reason_of(node))}" if node.verdict == "slow" else ""
         lines.setdefault(host, f"{host} {node.verdict}{reason}")

@@ -29,9 +29,11 @@ if TYPE_CHECKING:
     from chiplog.machine_survey.slowness_model import PairFit
 
 MOST_POINTS = 200
+"""Given: points of a distribution that is drawn."""
 TAIL = 0.005
-"""The share at each end that is not drawn where there are many pairs: one spike would flatten all the rest."""
+"""Given: the share at each end that is not drawn where there are many pairs: one spike would flatten all the rest."""
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
+"""Given: quantiles of the table: the median, the quartiles, and nine of ten pairs."""
 COLOURS = ("gap", "o_s")
 
 
@@ -115,7 +117,7 @@ def _table(fit: PairFit, known: dict[str, FloatArray], size: str) -> Table:
             line(name),
             line(format.count(figures.size)),
             *(
-                line(format.value(float(value), unit, digits=4))
+                line(format.value(float(value), unit, digits=4))  # Given: as a latency is read.
                 for value in np.quantile(figures, QUANTILES)
             ),
         )

@@ -23,11 +23,14 @@ if TYPE_CHECKING:
     from chiplog.machine_survey.slowness_model import PairFit
 
 LEAST_STEP = 0.02
-"""The first colour begins at this change, or at twice the pairs' usual spread."""
+"""Given: the first colour begins at this change, or at twice the pairs' usual spread."""
 MOST_STEPS = 8.0
-"""The last colour begins at so many times the first one's change, or, where pairs differ much anyway, at LARGEST."""
+"""Given: the last colour begins at so many times the first one's change, or, where pairs differ much anyway, at
+LARGEST."""
 LARGEST = float(np.log(5.0))
+"""Given: a fifth of the usual bandwidth, or five times the latency."""
 FEWEST_STEPS = 2.0
+"""Given: the last colour begins at so many times the first one's change, at least."""
 
 
 def matrix_section(page: SurveyPage) -> Section | None:

@@ -16,8 +16,11 @@ if TYPE_CHECKING:
     from chiplog.machine_survey.pair_values import Kind
 
 MOST_LINES = 6
+"""Given: nodes that are drawn."""
 MOST_ROWS = 20
+"""Given: rows of the table."""
 SECONDS_A_DAY = 86400.0
+"""Derived: 24 hours of 3600 s."""
 
 
 def months_section(page: SurveyPage) -> Section | None:
@@ -63,6 +66,7 @@ def _lines(months: Months, shown: NodeLines, accused: list[str]) -> Figure:
     """Returns the nodes that changed or are accused, the widest others, and the range of all of them."""
     newest = months.times[-1]
     days = [(time - newest).total_seconds() / SECONDS_A_DAY for time in months.times]
+    # Given: nine of ten nodes.
     low, middle, high = np.nanquantile(shown.changes, [0.05, 0.5, 0.95], axis=1)
     traces = [
         Trace(

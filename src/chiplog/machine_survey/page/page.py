@@ -27,6 +27,7 @@ __all__ = ["Months", "NodeLines", "ShiftRow", "SurveyPage", "survey_page"]
 
 SECTIONS = (suspects_section, matrix_section, classes_section, months_section)
 MOST_DIFFERENCES = 20
+"""Given: rows that are listed."""
 _HEAD_BYTES = 1 << 24
 _MARK = f'"pattern":"{PATTERN}"'.encode()
 

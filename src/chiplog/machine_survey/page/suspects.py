@@ -11,7 +11,7 @@ from chiplog.machine_survey.findings import who
 from chiplog.machine_survey.page.input import SurveyPage, change_of
 from chiplog.machine_survey.plan import COPY, OTHERS, WORK
 from chiplog.machine_survey.settings import SETTINGS
-from chiplog.machine_survey.trust import trust_sentence
+from chiplog.machine_survey.trust import MOST_NAMES, trust_sentence
 from chiplog.report import format
 from chiplog.report.document import (
     Block,
@@ -37,11 +37,11 @@ if TYPE_CHECKING:
     from chiplog.machine_survey.pair_values import FloatArray, IntArray
     from chiplog.machine_survey.slowness_model import PairFit
 
-MOST_NODES_NAMED = 4
 _OUT, _IN = 0, 1
+"""Derived: places of both ways in what is drawn."""
 FIGURES = {WORK: "time of the same work", COPY: "time of a copy", OTHERS: "other programs' share"}
 BESIDE = 0.25
-"""How far a node's second direction stands from its first."""
+"""Given: how far a node's second direction stands from its first."""
 
 
 def suspects_section(page: SurveyPage) -> Section:
@@ -64,8 +64,8 @@ def _answer(page: SurveyPage) -> Inline:
     if verdict.accused:
         names = [who(finding) for finding in verdict.accused]
         shown = list(dict.fromkeys(names))
-        more = len(shown) - MOST_NODES_NAMED
-        text = ", ".join(shown[:MOST_NODES_NAMED]) + (f" and {more} more" if more > 0 else "")
+        more = len(shown) - MOST_NAMES
+        text = ", ".join(shown[:MOST_NAMES]) + (f" and {more} more" if more > 0 else "")
         return line(bad(text), " slow beyond doubt.", lost)
     if verdict.visits < 2:
         needed = f"nothing was measured again (with {SETTINGS.least_ranks} nodes and more, without --once)"
@@ -212,7 +212,10 @@ def _range(traces: list[Trace]) -> tuple[float, float]:
 def _trace(fit: PairFit, way: int, word: str, slow: bool, places: list[tuple[int, int]]) -> Trace:
     kind = fit.values.kind
     nodes = [node for _, node in places]
-    effects, errors = fit.node_effects[way, nodes], 1.96 * fit.node_errors[way, nodes]
+    effects, errors = (
+        fit.node_effects[way, nodes],
+        SETTINGS.interval_errors * fit.node_errors[way, nodes],
+    )
     ends = np.sort([change_of(kind, effects - errors), change_of(kind, effects + errors)], axis=0)
     name = " ".join(part for part in ("accused" if slow else "nodes", word) if part)
     colours = {
