@@ -11,7 +11,6 @@ import numpy as np
 from chiplog.fitting.estimates.parameters import interval
 from chiplog.fitting.predictions.known import Array
 from chiplog.fitting.predictions.span import AnswerSpan
-from chiplog.fitting.quantities.value_intervals import TAILS
 from chiplog.fitting.settings import REPLICATES
 from chiplog.jobs.simulated_model import FittedParameters, corners
 from chiplog.prediction.model_error import drawn_errors
@@ -20,6 +19,7 @@ from chiplog.prediction.simulated import ScheduleTimes
 from chiplog.schedule.arrays import Schedule
 from chiplog.simulation.conditions import PairClasses
 from chiplog.simulation.parameters import MessageTimes, Protocol
+from chiplog.statistics import TAILS
 
 Protocols = tuple[Protocol | MessageTimes, ...]
 

@@ -74,7 +74,7 @@ class TracedProgram:
 
 
 def savings(program: TracedProgram, by: ReplayBy) -> Savings:
-    """The proposals that save most: another placement of ranks, a larger eager limit, overlap, other algorithms of collectives.
+    """The proposals that save most: another placement, a larger eager limit, overlap, other algorithms of collectives.
 
     What saves less than a share LEAST_SHARE of the time, or may save nothing, is left out.
     """

@@ -14,9 +14,8 @@ from chiplog.counts import counted
 from chiplog.dataset.series import Dataset
 from chiplog.errors import RankLost, RunFailed, UsageError
 from chiplog.machine_survey.lost import NodeLost
-from chiplog.machine_survey.nodes import are_same_hosts, node_names, refuse_ambiguous
+from chiplog.machine_survey.nodes import MOST_NAMES, are_same_hosts, node_names, refuse_ambiguous
 from chiplog.machine_survey.plan import SurveyOptions, Sweep, make_sweep, predicted_seconds
-from chiplog.machine_survey.trust import MOST_NAMES
 from chiplog.measurement.recorder import RunConditions, RunRecorder
 from chiplog.measurement.session import Launch, Session
 from chiplog.plan.request import Request

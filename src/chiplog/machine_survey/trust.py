@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from chiplog.machine_survey.nodes import MOST_NAMES
 from chiplog.machine_survey.settings import SETTINGS
 
 if TYPE_CHECKING:
     from chiplog.machine_survey.result import SurveyResult
-
-MOST_NAMES = 4
-"""Given: names in a sentence."""
 
 
 def trust_sentence(result: SurveyResult) -> str:

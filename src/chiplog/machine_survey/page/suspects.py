@@ -8,10 +8,11 @@ import numpy as np
 
 from chiplog.counts import counted
 from chiplog.machine_survey.findings import who
+from chiplog.machine_survey.nodes import MOST_NAMES
 from chiplog.machine_survey.page.input import SurveyPage, change_of
 from chiplog.machine_survey.plan import COPY, OTHERS, WORK
 from chiplog.machine_survey.settings import SETTINGS
-from chiplog.machine_survey.trust import MOST_NAMES, trust_sentence
+from chiplog.machine_survey.trust import trust_sentence
 from chiplog.report import format
 from chiplog.report.document import (
     Block,
