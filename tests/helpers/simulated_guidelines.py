@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from chiplog.tune.guidelines.guideline import Call
+from chiplog.tune.guidelines.guideline import TimedCall
 from chiplog.tune.measured.launch import CandidateSamples, Effort, Failure, RaceEntry, Result
 
-Truth = Callable[[Call], float]
+Truth = Callable[[TimedCall], float]
 """Seconds of a call."""
 
 
@@ -26,7 +26,7 @@ class SimulatedCalls:
     """Of launches in which a call takes twice as long."""
     fails_in: int | None = None
     """The number of the launch that ends too early."""
-    refuses: dict[Call, str] = field(default_factory=dict)
+    refuses: dict[TimedCall, str] = field(default_factory=dict)
     log: list[list[RaceEntry]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -41,7 +41,7 @@ class SimulatedCalls:
             return Result(failure=Failure(0, None, "it ends with code 139", False))
         drift = float(np.exp(self._random.normal(0.0, 0.2)))
         calls = {
-            (place, candidate.name): Call(entry.cell, candidate.name)
+            (place, candidate.name): TimedCall(entry.cell, candidate.name)
             for place, entry in enumerate(entries)
             for candidate in entry.candidates
         }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from simulated_guidelines import SimulatedCalls, Truth
 
-from chiplog.tune.guidelines.guideline import Call, guidelines_of
+from chiplog.tune.guidelines.guideline import TimedCall, guidelines_of
 from chiplog.tune.guidelines.judge import JudgeOptions, judge
 from chiplog.tune.measured.statistics import RISK
 
@@ -13,7 +13,7 @@ EVERY = guidelines_of(("bcast", "allreduce", "gather"), (4,), (8, 512), "byte")
 LISTS = 200
 
 
-def lists(truth: Truth, count: int, launches: int, **machine: float) -> list[list[Call]]:
+def lists(truth: Truth, count: int, launches: int, **machine: float) -> list[list[TimedCall]]:
     """Of so many MPIs, the calls that surely violate a guideline."""
     options = JudgeOptions(launches=launches)
     judgements = (
@@ -45,7 +45,7 @@ def test_a_call_that_is_slower_than_all_others_is_mostly_named(
 ) -> None:
     bad = next(line.call for line in EVERY if line.call.cell.operation == "allreduce")
 
-    def truth(call: Call) -> float:
+    def truth(call: TimedCall) -> float:
         return 1e-5 * (factor if call == bad else 1.0)
 
     named = lists(truth, 20, launches, outlier_share=0.0)

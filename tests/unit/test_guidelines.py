@@ -14,8 +14,8 @@ from chiplog.benchmarking.benchmark import OPERATIONS
 from chiplog.cli.guidelines_table import print_guidelines
 from chiplog.dataset.lines import Where, decode_line
 from chiplog.errors import RunFailed, UsageError
-from chiplog.tune.guidelines.guideline import EMULATIONS, Call, Guideline, guidelines_of
-from chiplog.tune.guidelines.judge import Judgement, JudgeOptions, judge
+from chiplog.tune.guidelines.guideline import EMULATIONS, Guideline, TimedCall, guidelines_of
+from chiplog.tune.guidelines.judge import GuidelineJudgement, JudgeOptions, judge
 from chiplog.tune.guidelines.measure import GuidelineOptions, guidelines
 from chiplog.tune.guidelines.result import SamplesLog, guidelines_to_json
 from chiplog.tune.measured.launch import Cell
@@ -24,7 +24,7 @@ NATIVE = Path(__file__).parents[2] / "native" / "apps" / "chiplog-race" / "emula
 SIZES = (8, 512, 4096)
 
 
-def truth(call: Call) -> float:
+def truth(call: TimedCall) -> float:
     """An MPI whose allreduce of 512 B is slow, and whose broadcast is slower among 3 than among 4."""
     cell = call.cell
     seconds = 1e-6 * cell.ranks + 1e-9 * cell.message_bytes
@@ -37,7 +37,7 @@ def truth(call: Call) -> float:
     return seconds
 
 
-def judged(seed: int = 0, launches: int = 8) -> Judgement:
+def judged(seed: int = 0, launches: int = 8) -> GuidelineJudgement:
     every = guidelines_of(("allreduce", "bcast", "barrier"), (3, 4), SIZES, "byte")
     launcher = SimulatedCalls(truth, seed, launch_sigma=0.02, outlier_share=0.0)
     return judge(launcher, every, JudgeOptions(launches, seed=seed))
@@ -53,7 +53,7 @@ def test_guidelines_compare_with_emulations_larger_messages_and_more_ranks() -> 
     every = guidelines_of(("allreduce",), (3, 4), (8, 512), "int")
     assert len(every) == 2 * (2 * 2 + 1) + 2
     assert [line.kind for line in every].count("ranks") == 2
-    small, large = (Call(Cell("allreduce", 3, size, "int")) for size in (8, 512))
+    small, large = (TimedCall(Cell("allreduce", 3, size, "int")) for size in (8, 512))
     assert Guideline(small, large) in every and Guideline(large, small) not in every
     assert {line.kind for line in guidelines_of(("barrier",), (4,), (8, 512), "int")} == {
         "emulation"
@@ -113,7 +113,7 @@ def test_the_screen_says_what_is_slower_than_what(capsys: pytest.CaptureFixture[
     assert "are surely violated (95 %)." in text
     assert re.search(r"\n3 +allreduce 512 B +reduce\+bcast +4\.\d+ +\[", text)
     assert re.search(r"\n3 +bcast 8 B +4 ranks ", text)
-    print_guidelines(Judgement((), 5, source="an MPI"))
+    print_guidelines(GuidelineJudgement((), 5, source="an MPI"))
     assert capsys.readouterr().out == "an MPI: no violation is sure among 0 guidelines.\n"
 
 

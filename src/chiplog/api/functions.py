@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from chiplog.protocol_changes.result import ChangesResult
     from chiplog.run_history.result import HistoryResult
     from chiplog.simulation.simulate import Simulation
-    from chiplog.tune.guidelines.judge import Judgement
+    from chiplog.tune.guidelines.judge import GuidelineJudgement
 
 File = str | os.PathLike[str]
 
@@ -235,7 +235,7 @@ def bench(operation: str, **options: Any) -> Bench:
 
 
 @for_python
-def guidelines(*operations: str, **options: Any) -> Judgement:
+def guidelines(*operations: str, **options: Any) -> GuidelineJudgement:
     """Which calls of an MPI are surely slower than others that do the same; of these operations, or of all.
 
     The options are those of `chiplog.tune.guidelines.measure.guidelines`.

@@ -8,15 +8,15 @@ from chiplog.cli.output import COLUMNS, say, wrapped
 from chiplog.cli.screen import Screen
 from chiplog.counts import counted
 from chiplog.report import format
-from chiplog.tune.guidelines.guideline import Call
-from chiplog.tune.guidelines.judge import Finding, Judgement
+from chiplog.tune.guidelines.guideline import TimedCall
+from chiplog.tune.guidelines.judge import GuidelineFinding, GuidelineJudgement
 from chiplog.tune.measured.candidate import DEFAULT_NAME
 from chiplog.tune.measured.launch import Cell
 
 MOST_ROWS = 20
 
 
-def print_guidelines(judgement: Judgement) -> None:
+def print_guidelines(judgement: GuidelineJudgement) -> None:
     """The answer, a row for each violation, and what could not be said."""
     violations, count = judgement.violations, len(judgement.findings)
     say(wrapped(f"{judgement.source}: {_answer(len(violations), count)}"))
@@ -41,7 +41,7 @@ def _answer(violated: int, count: int) -> str:
     return f"{violated} of {counted(count, 'guideline')} {are} surely violated (95 %)."
 
 
-def _table(violations: list[Finding]) -> Table:
+def _table(violations: list[GuidelineFinding]) -> Table:
     table = Table(box=None, pad_edge=False)
     for title in ("ranks", "slow", "faster", "factor", "95 % interval"):
         table.add_column(title, no_wrap=True)
@@ -54,7 +54,7 @@ def _table(violations: list[Finding]) -> Table:
     return table
 
 
-def _other(finding: Finding) -> str:
+def _other(finding: GuidelineFinding) -> str:
     """What differs."""
     other = finding.guideline.other
     if other.emulation != DEFAULT_NAME:
@@ -69,6 +69,6 @@ def _name(cell: Cell) -> str:
     return f"{cell.operation}{size}"
 
 
-def _text(call: Call) -> str:
+def _text(call: TimedCall) -> str:
     by = "" if call.emulation == DEFAULT_NAME else f" by {call.emulation}"
     return f"{_name(call.cell)}{by}, {counted(call.cell.ranks, 'rank')}"

@@ -39,7 +39,7 @@ class Emulation(Candidate):
 
 
 @dataclass(frozen=True)
-class Call:
+class TimedCall:
     """The MPI's operation of a cell, or its emulation of that name."""
 
     cell: Cell
@@ -50,8 +50,8 @@ class Call:
 class Guideline:
     """`call` should not be slower than `other`."""
 
-    call: Call
-    other: Call
+    call: TimedCall
+    other: TimedCall
 
     @property
     def kind(self) -> str:
@@ -71,7 +71,7 @@ def guidelines_of(
         is_barrier = operation == "barrier"
         messages, of_type = ((1,), BYTE) if is_barrier else (tuple(sizes), datatype)
         for count in ranks:
-            calls = [Call(Cell(operation, count, size, of_type)) for size in messages]
+            calls = [TimedCall(Cell(operation, count, size, of_type)) for size in messages]
             every += [
                 Guideline(call, replace(call, emulation=name))
                 for call in calls
@@ -87,7 +87,9 @@ def _by_ranks(
 ) -> Iterator[Guideline]:
     for fewer, more in pairwise(ranks):
         for size in sizes:
-            few, many = (Call(Cell(operation, count, size, datatype)) for count in (fewer, more))
+            few, many = (
+                TimedCall(Cell(operation, count, size, datatype)) for count in (fewer, more)
+            )
             yield Guideline(few, many)
 
 

@@ -17,14 +17,14 @@ import numpy as np
 
 from chiplog.counts import counted
 from chiplog.errors import RunFailed
-from chiplog.tune.guidelines.guideline import Call, Guideline, entries_of
+from chiplog.tune.guidelines.guideline import Guideline, TimedCall, entries_of
 from chiplog.tune.measured.launch import CandidateSamples, Effort, Launcher, RaceEntry, Result
 from chiplog.tune.measured.statistics import CandidateRatio, log_ratio, ratio_over_launches
 
 Tell = Callable[[str], None]
 Log = Callable[[str, Sequence[RaceEntry], Result], None]
 """Keeps what a launch measured; the first argument is `screen` or `confirm`."""
-Launched = Mapping[Call, CandidateSamples]
+Launched = Mapping[TimedCall, CandidateSamples]
 NO_CUTOFF = 1e12
 """All samples are kept: without the slow ones, the rest would look faster than it is."""
 
@@ -43,7 +43,7 @@ class JudgeOptions:
 
 
 @dataclass(frozen=True)
-class Finding:
+class GuidelineFinding:
     """What is known of one guideline."""
 
     guideline: Guideline
@@ -77,24 +77,24 @@ class Finding:
 
 
 @dataclass(frozen=True)
-class Judgement:
+class GuidelineJudgement:
     """All guidelines of which both calls could be measured, and why others could not."""
 
-    findings: Sequence[Finding]
+    findings: Sequence[GuidelineFinding]
     launches: int
     """That could decide."""
-    refused: Mapping[Call, str] = field(default_factory=dict)
+    refused: Mapping[TimedCall, str] = field(default_factory=dict)
     source: str = ""
     """Which MPI on how many ranks, or which files."""
 
     @property
-    def violations(self) -> list[Finding]:
+    def violations(self) -> list[GuidelineFinding]:
         """Those that are surely violated, the greatest factor first."""
         violated = (finding for finding in self.findings if finding.verdict == "violated")
         return sorted(violated, key=lambda finding: -finding.factor)
 
     @property
-    def suspects(self) -> list[Finding]:
+    def suspects(self) -> list[GuidelineFinding]:
         """Those that seemed to be violated in the first launch, and of which the others don't tell."""
         return [f for f in self.findings if f.ratio.launches > 1 and f.verdict == "not told"]
 
@@ -106,7 +106,7 @@ def judge(
     *,
     tell: Tell | None = None,
     log: Log | None = None,
-) -> Judgement:
+) -> GuidelineJudgement:
     """Measures the guidelines; RunFailed where a launch fails."""
     runner = _Runner(launcher, options, tell, log)
     first = runner.launch("screen", guidelines)
@@ -120,14 +120,16 @@ def judge(
         for guideline, value in logs.items()
         if value is not None
     ]
-    return Judgement(findings, options.launches, runner.refused)
+    return GuidelineJudgement(findings, options.launches, runner.refused)
 
 
-def finding_of(guideline: Guideline, launches: Sequence[Launched], statements: int) -> Finding:
+def finding_of(
+    guideline: Guideline, launches: Sequence[Launched], statements: int
+) -> GuidelineFinding:
     """What these launches say of a guideline, with an interval that holds for so many `statements` together."""
     logs = [_log(guideline, launched) for launched in launches]
     kept = [value for value in logs if value is not None]
-    return Finding(
+    return GuidelineFinding(
         guideline,
         ratio_over_launches(kept, statements),
         _typical(guideline.call, launches),
@@ -141,7 +143,7 @@ def _log(guideline: Guideline, launched: Launched) -> float | None:
     return None if call is None or other is None else log_ratio(other, call)
 
 
-def _typical(call: Call, launches: Sequence[Launched]) -> float:
+def _typical(call: TimedCall, launches: Sequence[Launched]) -> float:
     medians = [launched[call].typical for launched in launches if call in launched]
     return float(np.median(medians)) if medians else math.nan
 
@@ -155,7 +157,7 @@ class _Runner:
         self._launcher, self._options, self._tell, self._log = launcher, options, tell, log
         self._random = np.random.default_rng(options.seed)
         self._launches = 0
-        self.refused: dict[Call, str] = {}
+        self.refused: dict[TimedCall, str] = {}
 
     def launch(self, stage: str, guidelines: Sequence[Guideline]) -> Launched:
         """All calls of these guidelines, cell by cell in an order drawn at random."""
@@ -182,9 +184,9 @@ class _Runner:
         if self._log is not None:
             self._log(stage, entries, result)
         for (place, name), reason in result.refused.items():
-            self.refused[Call(entries[place].cell, name)] = reason
+            self.refused[TimedCall(entries[place].cell, name)] = reason
         return {
-            Call(entries[place].cell, name): samples
+            TimedCall(entries[place].cell, name): samples
             for (place, name), samples in result.samples.items()
             if samples.size
         }

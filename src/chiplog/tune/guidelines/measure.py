@@ -13,7 +13,7 @@ from chiplog.measurement.mpi_at_hand import find_mpi, launcher_words
 from chiplog.measurement.programs import RACE, build_program
 from chiplog.plan.sizes import MAX_MESSAGE_BYTES
 from chiplog.tune.guidelines.guideline import EMULATIONS, Guideline, guidelines_of
-from chiplog.tune.guidelines.judge import Judgement, JudgeOptions, judge
+from chiplog.tune.guidelines.judge import GuidelineJudgement, JudgeOptions, judge
 from chiplog.tune.guidelines.result import SamplesLog
 from chiplog.tune.measured.mpi_launcher import MpiLauncher
 
@@ -50,7 +50,7 @@ def guidelines(
     options: GuidelineOptions | None = None,
     samples_file: Path | None = None,
     tell: Callable[[str], None] | None = None,
-) -> Judgement:
+) -> GuidelineJudgement:
     """Which self-consistent performance guidelines the MPI violates, of these operations or of all.
 
     Of all the ranks, which `launcher` starts, else `ranks` of them on this host; and of one fewer, where that is two or

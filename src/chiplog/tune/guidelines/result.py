@@ -10,8 +10,8 @@ from chiplog import __version__
 from chiplog.dataset.lines import encode_line
 from chiplog.json_values import plain
 from chiplog.output_file import replacing
-from chiplog.tune.guidelines.guideline import Call
-from chiplog.tune.guidelines.judge import Finding, Judgement
+from chiplog.tune.guidelines.guideline import TimedCall
+from chiplog.tune.guidelines.judge import GuidelineFinding, GuidelineJudgement
 from chiplog.tune.measured.candidate import DEFAULT_NAME
 from chiplog.tune.measured.launch import RaceEntry, Result
 from chiplog.tune.measured.statistics import RISK
@@ -21,7 +21,7 @@ SAMPLES_SCHEMA = "chiplog.guidelines-samples/1"
 """Of the file with all raw samples: checksummed JSON lines with header and footer, like a run file."""
 
 
-def guidelines_to_json(judgement: Judgement) -> dict[str, Any]:
+def guidelines_to_json(judgement: GuidelineJudgement) -> dict[str, Any]:
     """The object of the schema; what nothing bounds is null."""
     violations = judgement.violations
     others = [finding for finding in judgement.findings if finding.verdict != "violated"]
@@ -38,7 +38,7 @@ def guidelines_to_json(judgement: Judgement) -> dict[str, Any]:
     }
 
 
-def _finding(finding: Finding) -> dict[str, Any]:
+def _finding(finding: GuidelineFinding) -> dict[str, Any]:
     return {
         "kind": finding.guideline.kind,
         "verdict": finding.verdict,
@@ -53,7 +53,7 @@ def _finding(finding: Finding) -> dict[str, Any]:
     }
 
 
-def _call(call: Call) -> dict[str, Any]:
+def _call(call: TimedCall) -> dict[str, Any]:
     cell = call.cell
     return {
         "operation": cell.operation,
@@ -78,7 +78,7 @@ class SamplesLog:
                     "type": "samples",
                     "stage": stage,
                     "launch": self._launches,
-                    **_call(Call(entries[place].cell, name)),
+                    **_call(TimedCall(entries[place].cell, name)),
                     "seconds": {mode: part.tolist() for mode, part in samples.by_mode.items()},
                 }
             )
