@@ -38,7 +38,5 @@ SUPPORT = 2 / 3
 """Given: share of the resamples that must have the same borders, give or take one size."""
 FEW_PAIRS = 3
 """Given: so many of the smallest numbers of pairs say whether the time jumps."""
-JUMP_ERRORS = 2.0
-"""Given: standard errors that a jump must have, if the points of each k scatter independently."""
 START_UP_SHARE = 0.5
 """Derived: share of the longest message's time from which on the start-up, not a rate, takes most of it."""
