@@ -9,9 +9,6 @@ from chiplog.machine_survey.settings import SETTINGS
 if TYPE_CHECKING:
     from chiplog.machine_survey.result import SurveyResult
 
-MOST_NAMES = 4
-"""Given: names in a sentence."""
-
 
 def trust_sentence(result: SurveyResult) -> str:
     """Returns what the survey may be used for, and why, in one sentence."""
@@ -31,8 +28,8 @@ def _doubts(result: SurveyResult) -> list[str]:
     if not result.complete:
         doubts.append("the survey is not finished")
     if result.lost:
-        nodes = ", ".join(node.node for node in result.lost[:MOST_NAMES])
-        more = len(result.lost) - MOST_NAMES
+        nodes = ", ".join(node.node for node in result.lost[: SETTINGS.most_names])
+        more = len(result.lost) - SETTINGS.most_names
         doubts.append(f"nodes were lost ({nodes}{f' and {more} more' if more > 0 else ''})")
     if result.busy is not None:
         doubts.append(f"the machine was busy ({result.busy}); measure again when it is idle")
