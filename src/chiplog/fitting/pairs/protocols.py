@@ -24,7 +24,6 @@ from chiplog.fitting.pairs.settings import (
     FEW_PAIRS,
     LEAST_SPAN,
     LESS_DEVIATION,
-    MOST_REGIMES,
     RESAMPLES,
     SUPPORT,
 )
@@ -33,6 +32,7 @@ from chiplog.fitting.pairs.table import Cells, Floats, PairTable, launch_medians
 from chiplog.fitting.settings import (
     FEWEST_SIZES,
     LINE_COEFFICIENTS,
+    MOST_REGIMES,
     NEGLIGIBLE,
     SHORTEST_SECONDS,
     SINGULAR,

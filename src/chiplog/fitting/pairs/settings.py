@@ -15,8 +15,6 @@ DERIVATIVE_STEP = 1e-4
 """Derived: relative step of the derivatives: its square and a double's rounding over it are both below 1e-7."""
 MARGIN = 2.0
 """Given: standard deviations of single points by which a fitted time is widened."""
-MOST_REGIMES = 8
-"""Given: the most protocols, and the most regimes, that a run is cut into."""
 FEWEST_PAIRS = 4
 """Derived: numbers of pairs below which none is held out: a trend over k needs three."""
 KEPT_PAIRS = (0.5, 0.75)
