@@ -210,3 +210,20 @@ def test_no_algorithm_is_faster_than_the_lower_bound_where_short_segments_cost_l
     *rows, bound = predict([fitted], "bcast", Task(2, 65536), anyway=True)
     assert min(rows, key=lambda row: row.seconds).algorithm == "chain"
     assert bound.seconds <= min(row.seconds for row in rows)
+
+
+@pytest.mark.parametrize("operation", OPERATIONS)
+def test_every_algorithm_is_predicted_where_each_size_is_of_a_regime_of_its_own(
+    operation: str,
+) -> None:
+    """Bounds ask for sizes that no message of the schedule has."""
+    one_segment = LOGGP.segments[0]
+    borders = [(1, 1), *((2**bit + 1, 2 ** (bit + 1)) for bit in range(17))]
+    segments = tuple(
+        replace(one_segment, first_bytes=first, last_bytes=last) for first, last in borders
+    )
+    fit = replace(LOGGP, segments=segments)
+    for ranks in (2, 3, 8, 13):
+        for size in (1, 3, 100, 5000) if operation != "barrier" else (1,):
+            rows = predict([fit], operation, Task(ranks, size), anyway=True)
+            assert all(0.0 <= row.low <= row.seconds <= row.high for row in rows)

@@ -18,6 +18,9 @@ AS_GOOD = 0.02
 """Given: share by which held-out errors may be larger for fewer regimes to be taken."""
 RESOLUTION = 0.01
 """Given: share of its scale by which a series may miss a line; nothing finer is worth a regime of its own."""
+MOST_REGIMES = 12
+"""Given: the most regimes, or protocols, that a series is cut into: it bounds the search. What decides is what they
+predict."""
 LINE_COEFFICIENTS = 2
 """Derived: a line has an intercept and a slope; so many values leave no residual."""
 MOST_ROUNDS = 8

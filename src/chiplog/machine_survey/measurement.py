@@ -14,8 +14,9 @@ from chiplog.counts import counted
 from chiplog.dataset.series import Dataset
 from chiplog.errors import RankLost, RunFailed, UsageError
 from chiplog.machine_survey.lost import NodeLost
-from chiplog.machine_survey.nodes import MOST_NAMES, are_same_hosts, node_names, refuse_ambiguous
+from chiplog.machine_survey.nodes import are_same_hosts, node_names, refuse_ambiguous
 from chiplog.machine_survey.plan import SurveyOptions, Sweep, make_sweep, predicted_seconds
+from chiplog.machine_survey.settings import SETTINGS
 from chiplog.measurement.recorder import RunConditions, RunRecorder
 from chiplog.measurement.session import Launch, Session
 from chiplog.plan.request import Request
@@ -177,4 +178,6 @@ def _refuse_unwritable(out: Path) -> None:
 
 def _few(hosts: object) -> str:
     names = [str(host) for host in hosts] if isinstance(hosts, Sequence) else []
-    return ", ".join(names[:MOST_NAMES]) + (", ..." if len(names) > MOST_NAMES else "")
+    return ", ".join(names[: SETTINGS.most_names]) + (
+        ", ..." if len(names) > SETTINGS.most_names else ""
+    )

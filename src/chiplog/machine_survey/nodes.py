@@ -7,9 +7,6 @@ from collections.abc import Mapping, Sequence
 
 from chiplog.errors import UsageError
 
-MOST_NAMES = 4
-"""Given: names in a sentence."""
-
 
 def node_names(header: Mapping[str, object]) -> tuple[str, ...]:
     """Returns the name of each rank's node: its host, and `HOST#RANK` where several ranks share one.

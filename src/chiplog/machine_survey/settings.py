@@ -13,6 +13,8 @@ from dataclasses import dataclass
 class SurveySettings:
     """What a survey measures again, and what must show before anybody is accused."""
 
+    most_names: int = 4
+    """Given: names that a sentence lists."""
     # Who may be accused at all
     family_error: float = 0.01
     """Given: the probability that a sweep of a healthy machine accuses anybody."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from chiplog.machine_survey.nodes import MOST_NAMES
 from chiplog.machine_survey.settings import SETTINGS
 
 if TYPE_CHECKING:
@@ -29,8 +28,8 @@ def _doubts(result: SurveyResult) -> list[str]:
     if not result.complete:
         doubts.append("the survey is not finished")
     if result.lost:
-        nodes = ", ".join(node.node for node in result.lost[:MOST_NAMES])
-        more = len(result.lost) - MOST_NAMES
+        nodes = ", ".join(node.node for node in result.lost[: SETTINGS.most_names])
+        more = len(result.lost) - SETTINGS.most_names
         doubts.append(f"nodes were lost ({nodes}{f' and {more} more' if more > 0 else ''})")
     if result.busy is not None:
         doubts.append(f"the machine was busy ({result.busy}); measure again when it is idle")

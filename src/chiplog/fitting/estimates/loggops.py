@@ -10,8 +10,7 @@ what the sum leaves.
 
 Where that can't hold, the slopes are free (form "free"): G_half stands for itself, and g + (s-1) G is what a further
 message of a train takes, whatever bounds it. It can't hold where trains are faster than the overheads of their
-messages, or where the parts of the sum miss it by more than chance and by more than `FORM_TOLERANCE` of T, or by
-`MOST_SHARED` of it.
+messages, or where the parts of the sum miss it by more than chance and by more than `FORM_TOLERANCE` of T.
 """
 
 from __future__ import annotations
@@ -38,7 +37,7 @@ from chiplog.fitting.estimates.parameters import (
     interval,
     unidentified,
 )
-from chiplog.fitting.estimates.settings import FORM_TOLERANCE, MOST_SHARED
+from chiplog.fitting.estimates.settings import FORM_TOLERANCE
 from chiplog.fitting.quantities.by_method import MethodQuantities
 from chiplog.fitting.regimes.line import RegimeLine
 from chiplog.fitting.regimes.of_quantities import RegimeLines
@@ -150,9 +149,7 @@ def _sum_missed(
         return None  # what is not seen may make up for it
     share = abs(miss) * last / float(half.at(np.array([last]))[0])
     within_chance = known_all and abs(miss) <= BEYOND_DOUBT * float(np.std(draws))
-    return (
-        None if share <= FORM_TOLERANCE or (within_chance and share <= MOST_SHARED) else SUM_MISSED
-    )
+    return None if share <= FORM_TOLERANCE or within_chance else SUM_MISSED
 
 
 def _longest_step(lines: RegimeLines, segment: int, half: RegimeLine | None) -> float | None:

@@ -5,9 +5,6 @@ from __future__ import annotations
 FORM_TOLERANCE = 0.02
 """Given: share of a predicted time that the form of a model may miss; half of what a good line misses single sizes
 by."""
-MOST_SHARED = 0.1
-"""Given: share of T beyond which the parts are not moved to their sum, though chance may have parted them: the lines
-through overheads and gaps would no longer go through what was measured."""
 MIN_SIZES = 5
 """Given: sizes of a segment that must be left."""
 MIN_SHARE = 0.25

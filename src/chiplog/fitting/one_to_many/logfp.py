@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import chdtri
+from scipy.special import chdtri, ndtr
 
 from chiplog.fitting.estimates.parameters import (
     Estimate,
@@ -27,13 +27,13 @@ from chiplog.fitting.estimates.parameters import (
 from chiplog.fitting.one_to_many.observed import ObservedToMany
 from chiplog.fitting.one_to_many.profile import Array, Problem, Profile
 from chiplog.fitting.one_to_many.profile import profile as profile_of_one_size
-from chiplog.fitting.one_to_many.settings import FALSE_GAP, FEWEST_PEERS, LOGFP_NUMBERS, PLAUSIBLE
+from chiplog.fitting.one_to_many.settings import FEWEST_PEERS, LOGFP_NUMBERS, PLAUSIBLE
 from chiplog.fitting.regimes.line import RegimeLine, fit_line
 from chiplog.fitting.result import Parameter
 from chiplog.fitting.settings import ROUNDING_SHARE
 from chiplog.fitting.text import seconds_text
 from chiplog.models.protocol import Model
-from chiplog.statistics import CONFIDENCE, TAILS
+from chiplog.statistics import BEYOND_DOUBT, CONFIDENCE, TAILS
 
 UNITS = {"L": "s", "o_min": "s", "o_max": "s", "o_r": "s", "g": "s", "f": "", "f_argmin": ""}
 
@@ -123,7 +123,8 @@ def profiled(
     squares = first.squares[:, 0]
     scale = max(1.0, float(squares.min()) / max(problem.peers.size - fitted_parameters, 1))
     share = np.exp(-(squares - squares.min()) / (2.0 * scale))
-    least_gain = float(chdtri(2.0, FALSE_GAP))  # a gap has two numbers: g and f
+    # A gap has two numbers, g and f: their sum of squares is as improbable as one beyond doubt.
+    least_gain = float(chdtri(2.0, 2.0 * ndtr(-BEYOND_DOUBT)))
     gap_shows = bool(squares[-1] - squares.min() > least_gain * scale)
     kept = (share > ROUNDING_SHARE) if gap_shows else share == 1.0
     kept |= np.convolve(kept, (1, 1, 1), mode="same") > 0

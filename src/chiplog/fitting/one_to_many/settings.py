@@ -10,8 +10,6 @@ FEWEST_PEERS = 4
 """Derived: `LOGFP_NUMBERS`, and one value of p to tell them by."""
 FEWEST_POSTS = 4
 """Derived: l1, l2 and l3, and one value of p to tell them by."""
-FALSE_GAP = 0.001
-"""Given: probability that noise alone shows a gap."""
 PLAUSIBLE = 0.01
 """Given: every candidate with a larger share than this must have two measured p beyond its P*."""
 MOST_TURNS = 60

@@ -22,10 +22,8 @@ from numpy.typing import NDArray
 from chiplog.fitting.pairs.faces import two_faces
 from chiplog.fitting.pairs.settings import (
     FEW_PAIRS,
-    JUMP_ERRORS,
     LEAST_SPAN,
     LESS_DEVIATION,
-    MOST_REGIMES,
     RESAMPLES,
     SUPPORT,
 )
@@ -34,13 +32,14 @@ from chiplog.fitting.pairs.table import Cells, Floats, PairTable, launch_medians
 from chiplog.fitting.settings import (
     FEWEST_SIZES,
     LINE_COEFFICIENTS,
+    MOST_REGIMES,
     NEGLIGIBLE,
     SHORTEST_SECONDS,
     SINGULAR,
 )
 from chiplog.models.max_rate_modified import MAX_RATE_MODIFIED
 from chiplog.protocol_changes.change import Change
-from chiplog.statistics import NO_DIFFERENCE
+from chiplog.statistics import BEYOND_DOUBT, NO_DIFFERENCE
 
 
 def protocol_limits(table: PairTable, rng: np.random.Generator) -> list[int]:
@@ -216,7 +215,7 @@ def jumps(before: PairTable, after: PairTable) -> bool:
     if not by_pairs:
         return True
     step, error = np.median(by_pairs, axis=0).tolist()
-    return bool(step > max(np.log1p(NO_DIFFERENCE), JUMP_ERRORS * error / np.sqrt(len(by_pairs))))
+    return bool(step > max(np.log1p(NO_DIFFERENCE), BEYOND_DOUBT * error / np.sqrt(len(by_pairs))))
 
 
 class _Line:

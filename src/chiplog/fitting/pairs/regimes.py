@@ -19,10 +19,9 @@ import numpy as np
 
 from chiplog.fitting.pairs.faces import two_faces
 from chiplog.fitting.pairs.held_out import Form, HeldOut, JudgedForm
-from chiplog.fitting.pairs.settings import MOST_REGIMES
 from chiplog.fitting.pairs.solve import max_rate
 from chiplog.fitting.pairs.table import Cells, Floats, PairTable
-from chiplog.fitting.settings import FEWEST_SIZES, RESOLUTION
+from chiplog.fitting.settings import FEWEST_SIZES, MOST_REGIMES, RESOLUTION
 from chiplog.models.max_rate import MAX_RATE
 from chiplog.models.max_rate_modified import DELAYS, MAX_RATE_MODIFIED
 

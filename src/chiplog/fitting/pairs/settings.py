@@ -15,8 +15,6 @@ DERIVATIVE_STEP = 1e-4
 """Derived: relative step of the derivatives: its square and a double's rounding over it are both below 1e-7."""
 MARGIN = 2.0
 """Given: standard deviations of single points by which a fitted time is widened."""
-MOST_REGIMES = 8
-"""Given: the most protocols, and the most regimes, that a run is cut into."""
 FEWEST_PAIRS = 4
 """Derived: numbers of pairs below which none is held out: a trend over k needs three."""
 KEPT_PAIRS = (0.5, 0.75)
@@ -38,7 +36,5 @@ SUPPORT = 2 / 3
 """Given: share of the resamples that must have the same borders, give or take one size."""
 FEW_PAIRS = 3
 """Given: so many of the smallest numbers of pairs say whether the time jumps."""
-JUMP_ERRORS = 2.0
-"""Given: standard errors that a jump must have, if the points of each k scatter independently."""
 START_UP_SHARE = 0.5
 """Derived: share of the longest message's time from which on the start-up, not a rate, takes most of it."""

@@ -29,7 +29,6 @@ from chiplog.fitting.regimes.settings import (
     CLIPPED_SQUARE,
     FAR_OCTAVES,
     FULL_RISE,
-    KNOWN_ERROR,
     LEAST_RAMP,
     MISFITS,
     NEAR_OCTAVES,
@@ -171,7 +170,7 @@ def fit_line(
         residual = y - predicted
         # Where both are 0, as of an overhead that is none, no noise is a share of it: infinite.
         noise = np.divide(sigma, height, out=np.full_like(sigma, np.inf), where=height > 0.0)
-        known = noise < KNOWN_ERROR
+        known = np.isfinite(noise)
         misfit, noisier, alike = _scatter(
             residual[known], scale[known], sigma[known], noise[known], parameters
         )

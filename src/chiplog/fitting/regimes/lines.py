@@ -17,8 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chiplog._native import Limits, Segmenter
-from chiplog.fitting.regimes.settings import MOST_REGIMES
-from chiplog.fitting.settings import FEWEST_SIZES, HUBER_DEVIATIONS
+from chiplog.fitting.settings import FEWEST_SIZES, HUBER_DEVIATIONS, MOST_REGIMES
 from chiplog.statistics import MAD_TO_DEVIATION
 
 Floats = NDArray[np.float64]

@@ -20,13 +20,8 @@ more."""
 NEAR_OCTAVES, FAR_OCTAVES = 3.0, 5.0
 """Given: octaves from the smallest size up to which sizes are near the intercept of such a line; from which they
 aren't."""
-KNOWN_ERROR = 0.5
-"""Given: share of its value up to which a size's error may be for it to have a say on the misfit: noise alone can't
-tell."""
 NOISY = 0.02
 """Given: typical error of a value from which residuals that are too large mean noise, not a curve."""
-MOST_REGIMES = 12
-"""Given: the most lines that a series is cut into; what decides is what they predict, which more never do better."""
 LINE_NUMBERS = 3
 """Derived: what one more line may choose: its intercept, its slope and where it begins."""
 ALPHA = 0.01

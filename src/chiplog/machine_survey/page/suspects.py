@@ -8,7 +8,6 @@ import numpy as np
 
 from chiplog.counts import counted
 from chiplog.machine_survey.findings import who
-from chiplog.machine_survey.nodes import MOST_NAMES
 from chiplog.machine_survey.page.input import SurveyPage, change_of
 from chiplog.machine_survey.plan import COPY, OTHERS, WORK
 from chiplog.machine_survey.settings import SETTINGS
@@ -65,8 +64,8 @@ def _answer(page: SurveyPage) -> Inline:
     if verdict.accused:
         names = [who(finding) for finding in verdict.accused]
         shown = list(dict.fromkeys(names))
-        more = len(shown) - MOST_NAMES
-        text = ", ".join(shown[:MOST_NAMES]) + (f" and {more} more" if more > 0 else "")
+        more = len(shown) - SETTINGS.most_names
+        text = ", ".join(shown[: SETTINGS.most_names]) + (f" and {more} more" if more > 0 else "")
         return line(bad(text), " slow beyond doubt.", lost)
     if verdict.visits < 2:
         needed = f"nothing was measured again (with {SETTINGS.least_ranks} nodes and more, without --once)"
