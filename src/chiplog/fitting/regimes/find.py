@@ -28,7 +28,7 @@ from chiplog.fitting.regimes.lines import (
     best_lines,
     costs_of_places,
 )
-from chiplog.fitting.regimes.settings import ALPHA, LINE_NUMBERS, WORST_ERROR
+from chiplog.fitting.regimes.settings import ALPHA, LINE_NUMBERS
 from chiplog.fitting.settings import AS_GOOD, FEWEST_SIZES, FOLDS, RESOLUTION
 from chiplog.statistics import CONFIDENCE, MAD_TO_DEVIATION
 
@@ -162,4 +162,4 @@ def _held_out(curve: CurveToCut, most: int) -> dict[int, Floats]:
 
 def _loss(relative: Floats) -> Floats:
     """The square root of the relative error: a few sizes that no line predicts do not decide."""
-    return np.sqrt(np.minimum(np.abs(relative), WORST_ERROR))
+    return np.sqrt(np.abs(relative))

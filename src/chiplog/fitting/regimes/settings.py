@@ -26,8 +26,6 @@ LINE_NUMBERS = 3
 """Derived: what one more line may choose: its intercept, its slope and where it begins."""
 ALPHA = 0.01
 """Given: share of the series of one line in which noise may pass for a second one."""
-WORST_ERROR = 1.0
-"""Given: relative error above which a prediction is just wrong, however wrong it is."""
 TRAIN_STEPS = 9
 """Derived: a gap is judged as the part of a train of ten that it makes: nine of them follow one half round trip each
 way."""
