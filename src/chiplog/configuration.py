@@ -30,6 +30,7 @@ KEYS = {
     "bench": (*STARTING, "budget"),
     "tune": (*STARTING, "budget"),
     "check-tuning": STARTING,
+    "ucx": ("launcher", "rendezvous"),
 }
 """By command, the options that may have a default in a file."""
 ACCEPTS = {

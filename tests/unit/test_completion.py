@@ -130,6 +130,6 @@ def test_commands_below_are_offered_beside_files(tmp_path: Path) -> None:
     (tmp_path / "models").mkdir()
     asked = {"_CHIPLOG_COMPLETE": "bash_complete", "COMP_CWORD": "2"}
     everything = answer(COMP_WORDS="chiplog tune ", cwd=tmp_path, **asked)
-    assert offered(everything) == ["lint", "model.json", "models/"], everything.stderr
+    assert offered(everything) == ["lint", "nccl", "model.json", "models/"], everything.stderr
     begun = answer(COMP_WORDS=f"chiplog tune {tmp_path}/model.", **asked)
     assert offered(begun) == [f"{tmp_path}/model.json"], begun.stderr

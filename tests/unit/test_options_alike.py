@@ -17,6 +17,7 @@ OTHERWISE = {
     ("simulate", "--model"): "a file, since nothing else holds all parameters",
     ("app", "--model"): "as of simulate",
     ("app", "--mpi"): "the release that a trace is of, which need not be here",
+    ("predict", "--ranks"): "several numbers: it starts none",
     ("tune", "--ranks"): "several numbers, where others start so many ranks",
     ("tune", "--type"): "several datatypes, for each of which a rule must hold",
     ("tune", "--samples"): "the file of all samples; bench is told how many it takes",
@@ -76,7 +77,7 @@ def test_every_option_is_explained() -> None:
 
 def test_every_target_is_explained_alike() -> None:
     helps = [option.help for _, option in arguments() if option.name in ("target", "targets")]
-    assert len(helps) == 3
+    assert len(helps) == 4
     for text in helps:
         assert text.startswith("transport[:options], e.g. ")
         assert "chiplog list transports" in text

@@ -25,10 +25,7 @@ COMMANDS: Mapping[str, Listed] = {
     "changes": ("changes", "Find the protocol changes of a run."),
     "compare": ("compare", "Compare two runs, or models on points not fitted to."),
     "predict": ("predict", "Say how long a collective operation takes."),
-    "calibrate": (
-        "calibrate",
-        "Compare predictions with measured collectives, so that intervals hold the errors.",
-    ),
+    "calibrate": ("calibrate", "Say how far predictions of measured collectives are off."),
     "schedule": ("schedule", "Write a collective operation's schedule as GOAL text."),
     "simulate": ("simulate", "Say when each rank of a schedule is done, under LogGOPS."),
     "trace": ("trace", "Trace an MPI program: who calls what, when, and with whom."),

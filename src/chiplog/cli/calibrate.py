@@ -22,9 +22,7 @@ def calibrate(
         ),
     ],
     *,
-    algorithm: Annotated[
-        str | None, Option(metavar="NAME", help="Of files that do not name theirs.")
-    ] = None,
+    algorithm: Annotated[str | None, Option(help="Of files that do not name theirs.")] = None,
     out: Annotated[
         Path | None,
         Option("-o", "--output", metavar="FILE", help="Where the table goes; FOLDER/errors.json."),
@@ -33,7 +31,7 @@ def calibrate(
     anyway: AnywayOption = False,
     json_file: JsonOption = None,
 ) -> None:
-    """Compare predictions with measured collectives, so that intervals hold the errors.
+    """Say how far predictions of measured collectives are off.
 
     `chiplog predict --errors FILE` takes the table that this writes.
     """

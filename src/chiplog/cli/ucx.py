@@ -36,7 +36,11 @@ class UcxRanksOptions:
 
 def ucx(
     target: Annotated[
-        str, Argument(metavar="[TARGET]", help="ucx, or one network of it: ucx:tls=tcp.")
+        str,
+        Argument(
+            metavar="[TARGET]",
+            help="transport[:options], e.g. ucx, ucx:tls=tcp (see: chiplog list transports).",
+        ),
     ] = "ucx",
     *,
     how: UcxRanksOptions,

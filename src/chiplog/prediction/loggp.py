@@ -29,7 +29,7 @@ from chiplog.fitting.result import Fit
 from chiplog.fitting.settings import REPLICATES
 from chiplog.prediction.bounds import lower_bounds
 from chiplog.prediction.network import Asked, Space, beyond_all, beyond_sizes, segment_of
-from chiplog.prediction.sent_sizes import sizes_sent
+from chiplog.prediction.sent_sizes import sizes_asked_for, sizes_sent
 from chiplog.schedule.traffic import Traffic
 
 SHAPED_BY_COSTS = ("logp-optimal",)
@@ -156,10 +156,13 @@ class LogGPSpeaker:
         return True
 
     def space(self, asked: Sequence[Asked]) -> Space:
-        """The vectors of those regimes whose sizes the tasks send."""
-        used = sorted(
-            {segment_of(self.fit, size) for question in asked for size in self.sizes(*question)}
-        )
+        """The vectors of those regimes whose sizes the tasks send, or their bounds ask for."""
+        sizes = {
+            size
+            for question in asked
+            for size in self.sizes(*question) | sizes_asked_for(*question, self._recorded)
+        }
+        used = sorted({segment_of(self.fit, size) for size in sizes})
         return self.space_of(tuple(used) or (0,))
 
     def space_of(self, used: tuple[int, ...]) -> Space:

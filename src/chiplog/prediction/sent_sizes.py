@@ -26,15 +26,22 @@ def sizes_sent(algorithm: Algorithm, task: Task, network: Network) -> set[int]:
     """The sizes of the algorithm's messages in bytes, which do not depend on the peers of a round.
 
     An exact closed form asks the network for each of them. A bound may ask for the largest share in place of all, so
-    the schedule tells the others, as far as it is quick to simulate.
+    the schedule tells them, as far as it is quick to simulate.
     """
+    if algorithm.takes_peers:
+        task = replace(task, peers=1)
+    if not algorithm.exact(task) and is_simulated_quickly(task):
+        return set(message_counts(algorithm.schedule(task)))
+    return sizes_asked_for(algorithm, task, network)
+
+
+def sizes_asked_for(algorithm: Algorithm, task: Task, network: Network) -> set[int]:
+    """The sizes in bytes that the algorithm's closed form, or bound, asks the network for."""
     if algorithm.takes_peers:
         task = replace(task, peers=1)
     recorder = Recorder(network)
     algorithm.seconds(task, recorder)
-    if algorithm.exact(task) or not is_simulated_quickly(task):
-        return recorder.sizes
-    return recorder.sizes | set(message_counts(algorithm.schedule(task)))
+    return recorder.sizes
 
 
 def is_simulated_quickly(task: Task) -> bool:

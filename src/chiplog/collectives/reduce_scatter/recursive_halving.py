@@ -47,9 +47,11 @@ def seconds(task: Task, network: Network) -> Seconds:
         network.message(distance * block, Traffic.EXCHANGE)
         for distance in reversed(list(distances(core)))
     ]
+    if task.ranks == core and halves:
+        return exchanges(halves).free
     whole = network.message(task.message_bytes)
     if task.ranks == core:
-        return exchanges(halves).free + 0.0 * whole.way
+        return 0.0 * whole.way
     block_way = network.message(block).one_way
     if not halves:
         return whole.one_way + block_way
