@@ -9,9 +9,10 @@ from chiplog.simulation.sensitivity import GainRow, Sensitivity
 
 def sensitivity_text(sensitivity: Sensitivity) -> str:
     """What each better parameter saves, and from where on worse ones cost 1 %."""
-    table = [("if better", "saves", "95 %"), *map(_gain, sensitivity.gains)]
+    gains = [_gain(row) for row in sensitivity.gains]
+    title = ("if better", "saves", "95 %" if any(interval for *_, interval in gains) else "")
     return "\n".join(
-        [aligned(table), *(wrapped(tolerance_sentence(row)) for row in sensitivity.tolerances)]
+        [aligned([title, *gains]), *(wrapped(tolerance_sentence(row)) for row in sensitivity.tolerances)]
     )
 
 

@@ -112,4 +112,4 @@ def _print_plan(plan: JobPlan, *, details: bool) -> None:
 
 
 def _share(log: float) -> str:
-    return f"{math.expm1(log):.1%}"
+    return format.percent(math.expm1(log))
