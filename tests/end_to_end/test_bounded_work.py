@@ -126,6 +126,7 @@ def with_integers(at: Inputs, room: Path) -> dict[str, list[list[object]]]:
             ["tune", at.model, "--for", "chiplog", "--anyway", "--ranks", 4, "-o", room / "t"]
         ],
         "bench": [["bench", "barrier", "--mpi", "/no/mpicxx"]],
+        "ucx": [["ucx", "carrier-pigeon"]],
         "probe build": [["probe", "build", "--mpi", "/no/mpicxx"]],
         "library build": [["library", "build", "--mpi", "/no/mpicxx"]],
     }

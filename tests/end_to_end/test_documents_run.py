@@ -31,7 +31,7 @@ GATE = (0, 3, 4)
 """The exit codes of a comparison with a threshold: passed, hit, not to be told."""
 REFUSAL = "With --anyway the fit is used all the same."
 """The end of what a command says that refuses a fit: whether this machine's fits stand, no document can promise."""
-MOST_NOT_RUN = 22
+MOST_NOT_RUN = 28
 BIN = Path(sys.executable).parent
 
 

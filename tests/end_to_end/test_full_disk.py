@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from all_commands import Inputs, options
 from command import SIM
+from trace_files import ring as ring_trace
 
 OLD = "what was there before\n"
 OUTPUTS = {"-o", "--json", "--report", "--trace", "--samples"}
@@ -19,7 +20,10 @@ ELSEWHERE = {
     ("run", "-o"): "is a folder that is new each time",
     ("bench", "-o"): "needs an MPI; it is written as other files",
     ("bench", "--json"): "needs an MPI; it is written as other files",
-    ("app", "--json"): "needs a trace; it is written as other files",
+    ("ucx", "-o"): "needs UCX; it is written as other files",
+    ("ucx", "--json"): "needs UCX; it is written as other files",
+    ("tune nccl", "-o"): "needs runs of nccl-tests; it is written as other files",
+    ("tune nccl", "--json"): "needs runs of nccl-tests; it is written as other files",
     ("trace", "-o"): "a folder, into which the ranks write",
     ("check-tuning", "--json"): "needs an MPI; it is written as other files",
     ("tune", "--samples"): "needs an MPI; tests/unit/test_file_lock.py has it",
@@ -64,7 +68,7 @@ def namespace_with(disk: Path) -> list[str]:
 def commands(at: Inputs, room: Path, disk: Path) -> dict[tuple[str, str], list[list[object]]]:
     """For each output of each command: calls that write it to OUT."""
     fits = ["fit", at.run]
-    calibrated = at.calibrated(room / "machine")
+    calibrated, trace = at.calibrated(room / "machine"), ring_trace(room / "trace")
     ring = ["simulate", at.goal, "--L", 1, "--o", 1, "--g", 1, "--G", 1]
     predict = ["predict", at.model, "barrier", "--ranks", 4, "--anyway"]
     tune = ["tune", at.model, "--for", "chiplog", "--ranks", 4, "--anyway"]
@@ -87,6 +91,8 @@ def commands(at: Inputs, room: Path, disk: Path) -> dict[tuple[str, str], list[l
         ("compare", "--json"): [["compare", at.run, "--models", "hockney", "--json", "OUT"]],
         ("predict", "--json"): [[*predict, "--json", "OUT"]],
         ("predict", "--report"): [[*predict, "--report", "OUT.html"]],
+        ("app", "--json"): [["app", trace, "--json", "OUT"]],
+        ("app", "--report"): [["app", trace, "--report", "OUT.md"]],
         ("calibrate", "-o"): [["calibrate", calibrated, "--anyway", "-o", "OUT"]],
         ("calibrate", "--json"): [
             ["calibrate", calibrated, "--anyway", "-o", room / "errors.json", "--json", "OUT"]

@@ -41,7 +41,7 @@ def run_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     [
         ("import", "importers", "fi-pingpong"),
         ("export", "exporters", "gnuplot"),
-        ("tune", "tuning-writers", "intelmpi"),
+        ("tune", "tuning-writers", "intelmpi-barrier"),
     ],
 )
 def test_what_a_package_adds_is_listed_and_told_by_the_commands_help(
@@ -98,7 +98,17 @@ def test_a_tuning_file_is_written_by_another_packages_writer(
 ) -> None:
     model, out = tmp_path / "model.json", tmp_path / "barrier.env"
     assert chiplog("fit", run_file, "--model", "loggp", "-o", model).code == 0
-    words = ("tune", model, "--for", "intelmpi", "--ranks", "2:9", "--extrapolate", "-o", out)
+    words = (
+        "tune",
+        model,
+        "--for",
+        "intelmpi-barrier",
+        "--ranks",
+        "2:9",
+        "--extrapolate",
+        "-o",
+        out,
+    )
     finished = with_package(installed, *words)
     assert finished.code == 0, finished.stderr
     # On powers of two both take the same time, which leaves the default.
@@ -106,9 +116,9 @@ def test_a_tuning_file_is_written_by_another_packages_writer(
     assert "@8-8" not in out.read_text()
     assert "I_MPI_ADJUST_BARRIER=" in finished.stderr
     assert "check-tuning" not in finished.stderr
-    unproved = with_package(installed, "check-tuning", out, "--for", "intelmpi")
+    unproved = with_package(installed, "check-tuning", out, "--for", "intelmpi-barrier")
     assert unproved.code == 2
-    assert "it accepts chiplog, openmpi, mpich." in unproved.stderr
+    assert "it accepts chiplog, openmpi, mpich, intelmpi." in unproved.stderr
 
 
 @pytest.fixture

@@ -12,7 +12,10 @@ def sensitivity_text(sensitivity: Sensitivity) -> str:
     gains = [_gain(row) for row in sensitivity.gains]
     title = ("if better", "saves", "95 %" if any(interval for *_, interval in gains) else "")
     return "\n".join(
-        [aligned([title, *gains]), *(wrapped(tolerance_sentence(row)) for row in sensitivity.tolerances)]
+        [
+            aligned([title, *gains]),
+            *(wrapped(tolerance_sentence(row)) for row in sensitivity.tolerances),
+        ]
     )
 
 

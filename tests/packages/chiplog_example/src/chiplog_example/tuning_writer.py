@@ -42,7 +42,7 @@ def settings(path: Path, _: Version) -> Mapping[str, str]:
 
 
 TUNING_WRITER = TuningWriter(
-    name="intelmpi",
+    name="intelmpi-barrier",
     summary="Intel MPI: barrier by dissemination or recursive doubling",
     format_for=only_format(TuningFormat(offered, text, settings)),
 )
