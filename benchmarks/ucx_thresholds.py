@@ -15,6 +15,7 @@ import argparse
 import json
 import math
 import sys
+from dataclasses import asdict
 
 import numpy as np
 
@@ -52,15 +53,21 @@ def judge(target: str, options: argparse.Namespace) -> dict[str, object]:
     if not settings:
         print(f"{target}: the default stays, so nothing is slower\n")
         return {**result, "holds": True}
-    ratios = judged_ratios(target, settings, options)
+    ratios, changed = judged_ratios(target, settings, options)
     for size, ratio in ratios.items():
-        print(f"{size:>9} B  {ratio.value:.3f}  [{ratio.low:.3f}, {ratio.high:.3f}]")
-    slower = [size for size, ratio in ratios.items() if ratio.high > SLOWER]
+        same = "" if size in changed else "  the same protocol"
+        print(f"{size:>9} B  {ratio.value:.3f}  [{ratio.low:.3f}, {ratio.high:.3f}]{same}")
+    slower = [
+        size
+        for size, ratio in ratios.items()
+        if (ratio.high > SLOWER if size in changed else ratio.low > 1.0)
+    ]
     faster = [size for size, ratio in ratios.items() if ratio.high <= FASTER]
-    print(
-        f"{target}: {len(faster)} sizes surely 10 % faster; up to 3 % slower not excluded at {slower}\n"
-    )
-    rows = [{"bytes": size, **vars(ratio)} for size, ratio in ratios.items()]
+    print(f"{target}: {len(faster)} sizes surely 10 % faster; slower is not excluded at {slower}\n")
+    rows = [
+        {"bytes": size, "changed": size in changed, **asdict(ratio)}
+        for size, ratio in ratios.items()
+    ]
     return {**result, "judged": rows, "holds": bool(faster) and not slower}
 
 
