@@ -9,7 +9,7 @@ file's README says of real ones; Student's t with the degrees of freedom that ma
 drawn jobs, and judged by the times that all drawn jobs scatter around. Regret is the chosen algorithm's time over the
 best one's, the mean over all sizes; slower are sizes at which the rule takes over 1.03 times as long as the default.
 
-Where there are three or more real jobs of a race, the choice is made from each two, and judged on each of the others.
+A race with three or more real jobs is chosen from two of them and judged on a third, for each choice of the three.
 
 By plan: everything is all algorithms at all sizes in LOOKS[0] jobs, the fewest that a race confirms with. The first
 job of a race has all algorithms at two sizes, a third of the sizes from either end; then what the plan says of all

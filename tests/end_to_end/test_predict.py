@@ -47,11 +47,11 @@ def refused(finished: Finished, *words: str) -> None:
 def test_several_numbers_of_ranks_give_the_rows_of_each(tmp_path: Path) -> None:
     path = model_file(tmp_path, LOGGP)
     several = rows_of(chiplog("predict", path, "barrier", "--ranks", "27,4", "--json", "-"))
-    apart = [
+    separate = [
         rows_of(chiplog("predict", path, "barrier", "--ranks", ranks, "--json", "-"))
         for ranks in (4, 27)
     ]
-    assert several == apart[0] + apart[1]
+    assert several == separate[0] + separate[1]
     printed = chiplog("predict", path, "barrier", "--ranks", "4,27").stdout
     assert "barrier, 4, 27 ranks" in printed
     assert printed.count("dissemination  ") == 2 * 2

@@ -78,6 +78,8 @@ def test_a_schedule_made_at_once_is_the_one_made_call_by_call(seed: int) -> None
     trace = trace_of(*drawn, communicators=[(1, 0)])
     by_hand, schedule = ReplayByHand(trace), schedule_of(trace).schedule
     columns = [schedule.operations[name] for name in ("amount", "rank", "peer", "tag", "kind")]
-    assert np.stack(columns, axis=1).tolist() == [list(one) for one in by_hand.operations]
+    assert np.stack(columns, axis=1).tolist() == [
+        list(operation) for operation in by_hand.operations
+    ]
     assert set(schedule.requires_end.tolist()) == by_hand.ends
     assert set(schedule.requires_start.tolist()) == by_hand.starts

@@ -20,7 +20,9 @@ def lists(truth: Truth, count: int, launches: int, **machine: float) -> list[lis
         judge(SimulatedCalls(truth, seed, **machine), EVERY, options)  # type: ignore[arg-type]
         for seed in range(count)
     )
-    return [[finding.guideline.call for finding in one.violations] for one in judgements]
+    return [
+        [finding.guideline.call for finding in judgement.violations] for judgement in judgements
+    ]
 
 
 # All guidelines hold, but none with anything to spare: the worst that there is for a list.

@@ -40,10 +40,10 @@ def test_both_ends_are_what_networks_of_one_and_two_engines_take(
     operation, algorithm = asked
     task = Task(8, KIB_64)
     unknown = fitted(tmp_path, 2, "prtt")
-    one, two = (fitted(tmp_path, duplex, "prtt,exchange") for duplex in (2, 1))
+    shared_engine, two_engines = (fitted(tmp_path, duplex, "prtt,exchange") for duplex in (2, 1))
     row, slow, quick = (
         predict([fit], operation, task, algorithm=algorithm, anyway=True)[0]
-        for fit in (unknown, one, two)
+        for fit in (unknown, shared_engine, two_engines)
     )
     assert row.seconds == pytest.approx(quick.seconds, rel=0.02)
     assert row.low <= 1.02 * quick.seconds

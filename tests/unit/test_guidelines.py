@@ -76,18 +76,18 @@ def test_calls_that_are_slower_than_others_are_named_with_the_factor(seed: int) 
 
 def test_what_holds_in_the_first_launch_is_not_measured_again() -> None:
     launcher = SimulatedCalls(lambda call: 1e-6 * (1 + 9 * (call.emulation != "default")))
-    found = judge(launcher, guidelines_of(("gather",), (2,), (8,), "byte"), JudgeOptions())
+    judgement = judge(launcher, guidelines_of(("gather",), (2,), (8,), "byte"), JudgeOptions())
     assert len(launcher.log) == 1
-    assert [line.verdict for line in found.findings] == ["not told", "not told"]
-    assert not found.suspects
+    assert [line.verdict for line in judgement.findings] == ["not told", "not told"]
+    assert not judgement.suspects
 
 
 def test_calls_that_the_mpi_refuses_take_no_part_and_are_named() -> None:
     every = guidelines_of(("gather",), (2,), (8,), "byte")
     wrong = {every[0].other: "its result is wrong"}
-    found = judge(SimulatedCalls(truth, refuses=wrong), every, JudgeOptions())
-    assert found.refused == wrong and len(found.findings) == 1
-    validate(guidelines_to_json(found))
+    judgement = judge(SimulatedCalls(truth, refuses=wrong), every, JudgeOptions())
+    assert judgement.refused == wrong and len(judgement.findings) == 1
+    validate(guidelines_to_json(judgement))
 
 
 def test_a_launch_that_fails_is_an_error_that_says_where() -> None:
@@ -97,12 +97,12 @@ def test_a_launch_that_fails_is_an_error_that_says_where() -> None:
 
 
 def test_the_json_is_of_the_schema_and_holds_every_guideline_once() -> None:
-    found = judged()
-    document = guidelines_to_json(found)
+    judgement = judged()
+    document = guidelines_to_json(judgement)
     validate(document)
     verdicts = [line["verdict"] for line in document["guidelines"]]
-    assert verdicts.count("violated") == document["violated"] == len(found.violations) > 0
-    assert len(verdicts) == len(found.findings)
+    assert verdicts.count("violated") == document["violated"] == len(judgement.violations) > 0
+    assert len(verdicts) == len(judgement.findings)
     one_launch = [line for line in document["guidelines"] if line["launches"] == 1]
     assert all(line["low"] == 0.0 and line["high"] is None for line in one_launch)
 

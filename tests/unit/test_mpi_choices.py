@@ -83,12 +83,12 @@ def test_mpis_are_known_by_what_they_call_themselves() -> None:
 
 def test_where_ranks_share_nodes_what_is_done_node_by_node_is_the_nearest() -> None:
     shared = CollectiveCall("allreduce", 8, 1024, nodes=2)
-    apart = CollectiveCall("allreduce", 8, 1024, nodes=8)
+    a_rank_a_node = CollectiveCall("allreduce", 8, 1024, nodes=8)
     assert release_named("openmpi-5.0").choose(shared).is_nearest
     assert not release_named("openmpi-4.1").choose(shared).is_nearest
-    assert not release_named("openmpi-5.0").choose(apart).is_nearest
+    assert not release_named("openmpi-5.0").choose(a_rank_a_node).is_nearest
     assert release_named("mpich-4.0").choose(shared).is_nearest
-    assert not release_named("mpich-4.0").choose(apart).is_nearest
+    assert not release_named("mpich-4.0").choose(a_rank_a_node).is_nearest
 
 
 CLASSIC = """2 # operations

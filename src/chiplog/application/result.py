@@ -105,7 +105,7 @@ class Saving:
     high: float
     how: str
     file: str | None = None
-    """The content of the file that `how` speaks of."""
+    """What to write into the file that `how` names; None where it names no file."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -54,7 +54,7 @@ class Number(click.ParamType):  # type: ignore[type-arg]  # click before 8.4 tak
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
     ) -> float | None:
-        """The number; click.BadParameter where the text is none."""
+        """Returns the number that a text holds; raises click.BadParameter where it holds no number."""
         if not isinstance(value, str):
             return value  # type: ignore[no-any-return]  # the default
         number = self.read(value.strip())
@@ -81,7 +81,7 @@ class DescribedArgument(click.Argument):
         self.help = described.help
 
     def get_help_record(self, ctx: click.Context) -> tuple[str, str]:
-        """What it is called and what it is, with whether it is required."""
+        """Returns the name and the help, which says whether the argument is required."""
         help_text = f"{self.help or ''}{'  [required]' if self.required else ''}"
         return (self.metavar or self.human_readable_name), help_text
 

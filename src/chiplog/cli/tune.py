@@ -217,11 +217,11 @@ def _measure(
     share = question.budget_seconds / len(shapes)
     for shape in shapes:
         note(f"{shape}: {shape.text}")
-        one_shape = replace(
+        question_of_shape = replace(
             question, shape=shape, out=file_of(asked.out, shape), budget_seconds=share
         )
         json_of_shape = str(file_of(Path(json_file), shape)) if json_file else None
-        _measure_shape(one_shape, race, json_of_shape, details=details)
+        _measure_shape(question_of_shape, race, json_of_shape, details=details)
     note("each file is for jobs of its shape: rules know numbers of ranks, not of nodes")
 
 

@@ -60,7 +60,7 @@ def release_in(text: str) -> MpiRelease | None:
 
 
 def release_named(name: str) -> MpiRelease:
-    """The release that a user names; UsageError where it is none.
+    """Returns the release that a user names; raises UsageError where no such release is known.
 
     >>> print(release_named("mpich-4.0"))
     MPICH 4.0

@@ -5,8 +5,8 @@ from __future__ import annotations
 SQUARES_ROUNDING = 1e-13
 """Derived: share of all squares below which a rest is rounding, some hundred steps of a double."""
 STARTS = (0.6, 0.8, 0.9, 0.97)
-"""Given: shares of the largest rate seen from which on points are first taken to be limited by the node; the best of
-all of them is kept."""
+"""Given: the search begins with points limited by the node where their rate exceeds such a share of the largest rate;
+the best of these searches is kept."""
 MOST_ASSIGNMENTS = 25
 """Given: assignments of points to faces that have not settled by then go round in a circle; the best one is kept."""
 FURTHER_SHARES = (1.0, 0.3, 0.05)
@@ -37,4 +37,4 @@ SUPPORT = 2 / 3
 FEW_PAIRS = 3
 """Given: so many of the smallest numbers of pairs say whether the time jumps."""
 START_UP_SHARE = 0.5
-"""Derived: share of the longest message's time from which on the start-up, not a rate, takes most of it."""
+"""Derived: the start-up takes most of a message's time where it takes more than this share of it."""

@@ -68,8 +68,10 @@ def choose_from(
     cells = all_cells(jobs)
     logs = log_ratios(jobs, cells)
     scatter = scatter or scatter_of(logs.values())
-    mine = {c: logs[c] for c in cells if c.place.operation == operation and c.algorithm in natives}
-    ratios = _ratios(mine, scatter or NO_SCATTER, risk)
+    native_logs = {
+        c: logs[c] for c in cells if c.place.operation == operation and c.algorithm in natives
+    }
+    ratios = _ratios(native_logs, scatter or NO_SCATTER, risk)
     of_operation = tuple(
         job for job in jobs if any(cell.place.operation == operation for cell in job.times)
     )
@@ -87,7 +89,7 @@ def choose_from(
         tuple(without_lone_sizes(verdicts, _typical(ratios))),
         tuple(_missing(measured, of_operation, natives)),
         scatter,
-        mine,
+        native_logs,
     )
 
 

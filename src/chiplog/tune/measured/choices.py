@@ -150,7 +150,7 @@ def _default_seconds(raced: Raced, cell: Cell) -> float:
 
 
 def tuning_of(
-    operation: str, found: Sequence[SizeVerdict], *, between_measured: bool = False
+    operation: str, size_verdicts: Sequence[SizeVerdict], *, between_measured: bool = False
 ) -> Tuning:
     """Choices that hold for the numbers of ranks that were measured and for confirmed ranges of sizes only.
 
@@ -158,8 +158,10 @@ def tuning_of(
     `between_measured`, where nobody holds sizes out, between any two neighbours of the same choice.
     """
     choices: list[Choice] = []
-    for ranks in sorted({size_verdict.cell.ranks for size_verdict in found}):
-        of_ranks = [size_verdict for size_verdict in found if size_verdict.cell.ranks == ranks]
+    for ranks in sorted({size_verdict.cell.ranks for size_verdict in size_verdicts}):
+        of_ranks = [
+            size_verdict for size_verdict in size_verdicts if size_verdict.cell.ranks == ranks
+        ]
         for place, verdict in enumerate(of_ranks):
             if verdict.is_held_out:
                 continue

@@ -39,12 +39,12 @@ class Mistake:
     None where there is no neighbour. Near 1, the default crosses over at the wrong place."""
 
 
-def mistakes(found: Sequence[SizeVerdict]) -> list[Mistake]:
+def mistakes(verdicts: Sequence[SizeVerdict]) -> list[Mistake]:
     """The farthest behind first; held-out sizes take part."""
-    known = {(verdict.cell.ranks, verdict.cell.message_bytes): verdict for verdict in found}
+    known = {(verdict.cell.ranks, verdict.cell.message_bytes): verdict for verdict in verdicts}
     result = []
     for ranks in sorted({ranks for ranks, _ in known}):
-        row = sorted((verdict for verdict in found if verdict.cell.ranks == ranks), key=_bytes)
+        row = sorted((verdict for verdict in verdicts if verdict.cell.ranks == ranks), key=_bytes)
         for run in _runs(row):
             worst = max(run, key=lambda verdict: verdict.gain)
             assert worst.candidate is not None and worst.ratio is not None

@@ -40,10 +40,10 @@ class Summary:
     ended before."""
 
 
-def summarise(raced: Raced, found: Sequence[SizeVerdict]) -> Summary:
+def summarise(raced: Raced, verdicts: Sequence[SizeVerdict]) -> Summary:
     """The figures."""
-    cells = [verdict for verdict in found if not verdict.is_held_out]
-    held_out = [verdict for verdict in found if verdict.is_held_out]
+    cells = [verdict for verdict in verdicts if not verdict.is_held_out]
+    held_out = [verdict for verdict in verdicts if verdict.is_held_out]
     inside = [
         verdict.ratio.high
         for verdict in held_out
@@ -115,7 +115,7 @@ def _seconds_at(raced: Raced, state: CellState, name: str) -> float:
 
 
 def measured_to_json(
-    operation: str, mpi: str, summary: Summary, found: Sequence[SizeVerdict], raced: Raced
+    operation: str, mpi: str, summary: Summary, verdicts: Sequence[SizeVerdict], raced: Raced
 ) -> dict[str, Any]:
     """The object of the schema; what is unknown is null."""
     return {
@@ -133,8 +133,8 @@ def measured_to_json(
         "budget_ran_out": raced.ran_out,
         "wanted_budget_seconds": plain(raced.wanted_seconds),
         "left_out": raced.dropped,
-        "default_mistakes": [mistake_to_json(mistake) for mistake in mistakes(found)],
-        "choices": [verdict_to_json(verdict) for verdict in found],
+        "default_mistakes": [mistake_to_json(mistake) for mistake in mistakes(verdicts)],
+        "choices": [verdict_to_json(verdict) for verdict in verdicts],
     }
 
 
