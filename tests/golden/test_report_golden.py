@@ -61,9 +61,9 @@ def bad() -> ReportInput:
             replace(s, parameters={k: odd.get(k, p) for k, p in s.parameters.items()})
             for s in fit.segments
         )
-        fits.append(
-            replace(fit, segments=segments, error=awful, warnings=("It did not converge.",))
-        )
+        curves = tuple(replace(c, predicted_seconds=2.9 * c.measured_seconds) for c in fit.curves)
+        warnings = ("It did not converge.",)
+        fits.append(replace(fit, segments=segments, curves=curves, error=awful, warnings=warnings))
     fits[0] = replace(fits[0], segments=(), curves=(), error=nothing)
     off = replace(
         shm,

@@ -103,7 +103,7 @@ def test_a_busy_machine_is_left_more_of_the_time_to_stop_on() -> None:
 def test_a_run_whose_analysis_does_not_end_keeps_its_samples_and_says_how_to_go_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(analysis_module, "analyse", work_for_ever)
+    monkeypatch.setattr(analysis_module, "fitted", work_for_ever)
     out = tmp_path / "report"
     with pytest.raises(
         RunFailed, match=r"^the budget of 0\.5 s was over before shm could be"
@@ -112,6 +112,17 @@ def test_a_run_whose_analysis_does_not_end_keeps_its_samples_and_says_how_to_go_
     (folder,) = out.iterdir()
     assert f"`chiplog report {folder}/runs/*.jsonl -o report.html` analyses them" in str(it.value)
     assert read_run(folder / "runs" / "shm.jsonl").series
+
+
+@pytest.mark.alone
+def test_a_run_whose_comparison_does_not_end_has_its_fits(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(analysis_module, "compared", lambda _: time.sleep(1000.0))
+    result = run(RunRequest(["shm"], tmp_path / "report", budget=3.0, sizes="1:64"))
+    assert result.failures == ()
+    assert result.report.targets[0].fits
+    assert result.report.targets[0].comparison == ()
 
 
 @pytest.mark.alone

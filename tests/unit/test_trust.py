@@ -76,3 +76,32 @@ def test_a_target_without_a_result_is_not_usable_and_says_why() -> None:
     )
     failed = trust_of(replace(target, failure="no MPI was found."))
     assert failed.sentence() == "not usable, because it failed: no MPI was found."
+
+
+def test_as_many_points_as_a_model_has_numbers_say_nothing_of_it() -> None:
+    target = judged(0.001, None, held_out="")
+    (row,) = target.comparison
+    few = replace(row, error=replace(row.error, points=2), parameters=2)
+    trust = trust_of(replace(target, comparison=(few,)))
+    assert trust.level == "not usable"
+    assert "2 points can't check LogGP, which has 2 numbers of its own" in trust.reason
+    more = replace(row, error=replace(row.error, points=3), parameters=2)
+    assert trust_of(replace(target, comparison=(more,))).level == "limited"
+
+
+def test_trains_alone_leave_half_round_trips_usable() -> None:
+    target = judged(0.01, 0.02)
+    (fit,) = target.fits
+    single = next(curve for curve in fit.curves if curve.quantity == "half_round_trip")
+    single = replace(single, predicted_seconds=1.01 * single.measured_seconds)
+    points = len(single.message_bytes)
+    # As many trains as half round trips; these are off by 1 %, those by 81 %.
+    missed = replace(
+        fit.error, points=2 * points, median_relative=0.41, mean_relative=0.41, mean_factor=1.4
+    )
+    trust = trust_of(replace(target, fits=(replace(fit, curves=(single,), error=missed),)))
+    assert (trust.level, trust.use) == ("limited", "usable for half round trips")
+    assert "back to back are off by 81 % on average" in trust.reason
+    wrong = replace(single, predicted_seconds=1.6 * single.measured_seconds)
+    spoiled = replace(target, fits=(replace(fit, curves=(wrong,), error=missed),))
+    assert trust_of(spoiled).level == "not usable"

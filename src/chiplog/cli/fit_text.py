@@ -12,7 +12,7 @@ from chiplog.dataset.operations import NORMAL, operation_text
 from chiplog.fitting.estimates.freedom import NO_INTERVAL
 from chiplog.fitting.quantities.by_method import ONE_TO_MANY
 from chiplog.fitting.result import Fit, Parameter, Segment
-from chiplog.fitting.verdict import cause_text, rejection
+from chiplog.fitting.verdict import cause_text, rejection, train_error
 from chiplog.report import format
 from chiplog.report.names import (
     METHODS,
@@ -60,10 +60,15 @@ def _fit_lines(fit: Fit, *, several: bool) -> list[str]:
     return [*lines, *warning_lines(fit.warnings, MOST_LINES - len(lines))]
 
 
+def _use(fit: Fit) -> str:
+    """What a rejected fit is still good for, as the first words of its block."""
+    return "NOT USABLE" if train_error(fit) is None else "USABLE FOR HALF ROUND TRIPS ONLY"
+
+
 def _numbers(fit: Fit, *, several: bool) -> Iterator[str]:
     if rejection(fit) is not None:
         yield from textwrap.wrap(
-            f"NOT USABLE: {cause_text(fit, model_name(fit.model))}.",
+            f"{_use(fit)}: {cause_text(fit, model_name(fit.model))}.",
             COLUMNS,
             subsequent_indent="  ",
             max_lines=3,

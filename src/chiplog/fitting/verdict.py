@@ -7,8 +7,11 @@ from __future__ import annotations
 
 from typing import Literal
 
+import numpy as np
+
 from chiplog.dataset.series import Dataset
 from chiplog.errors import UsageError
+from chiplog.fitting.predictions.predictor import HALF_ROUND_TRIP, summarise
 from chiplog.fitting.result import Fit, FitError
 from chiplog.machine_state.load import machine_load
 
@@ -52,6 +55,32 @@ def rejecting_error(fit: Fit) -> FitError | None:
     return None
 
 
+def half_round_trip_error(fit: Fit) -> FitError | None:
+    """The errors over the measured half round trips of the fit's curves; None where it has none of one pair."""
+    for curve in fit.curves:
+        if curve.quantity == HALF_ROUND_TRIP:
+            with np.errstate(all="ignore"):
+                ratio = curve.predicted_seconds / curve.measured_seconds
+            ratio = ratio[np.isfinite(ratio) & (ratio > 0.0)]
+            return summarise(np.abs(ratio - 1.0), np.abs(np.log(ratio)))
+    return None
+
+
+def train_error(fit: Fit) -> float | None:
+    """The mean relative error of trains, where they alone make the fit's check reject it; else None.
+
+    Trains are messages sent back to back. Half round trips stand then, held out as well as fitted.
+    """
+    single = half_round_trip_error(fit)
+    if single is None or rejecting_error(fit) is not fit.error or quality_of(single) == "rejected":
+        return None
+    trains = fit.error.points - single.points
+    if trains <= 0:
+        return None
+    missed = fit.error.mean_relative * fit.error.points - single.mean_relative * single.points
+    return missed / trains
+
+
 def rejection(fit: Fit) -> str | None:
     """Why the fit must not be predicted with, as a clause with what to do; None where its check does not reject it."""
     error = rejecting_error(fit)
@@ -69,6 +98,9 @@ def cause_text(fit: Fit, name: str) -> str:
     """Of a rejected fit of the model `name`: why it is not usable and what to do, for the top of a page."""
     if fit.busy is not None:
         return f"the machine was busy ({fit.busy}); measure again when it is idle"
+    trains = train_error(fit)
+    if trains is not None:
+        return f"{name} misses messages sent back to back by {100.0 * trains:.0f} % on average; {_remedy(fit)}"
     error = rejecting_error(fit) or fit.error
     return f"{name} is off by {100.0 * error.mean_relative:.0f} % on average; {_remedy(fit)}"
 

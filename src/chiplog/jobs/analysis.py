@@ -30,22 +30,37 @@ def analyse(name: str, dataset: Dataset, *, raw_file: str | None = None) -> Targ
 
     A model that has nothing to say about what was measured is left out, with the reason.
     """
+    return compared(fitted(name, dataset, raw_file=raw_file))
+
+
+def fitted(name: str, dataset: Dataset, *, raw_file: str | None = None) -> TargetReport:
+    """`analyse` but for the comparison of models on held-out points, which takes most of the time."""
     dataset = _as_asked(dataset)
     series, consensus = _changes(dataset)
     method = None if _of_one_number_of_pairs(dataset) else ALL_METHODS
     outcome = fit_all(dataset, FitRequest(models_for(dataset), method, consensus))
-    comparison, left_out = _comparison(dataset, consensus)
     return TargetReport(
         name=name,
         dataset=dataset,
-        fits=tuple(_with_held_out(fit, comparison) for fit in outcome.fits),
+        fits=outcome.fits,
         series_changes=series,
         consensus=consensus or (outcome.fits[0].changes if outcome.fits else ()),
-        comparison=comparison,
         placement=placement_of(dataset),
         postings=compare_postings(dataset.series),
         raw_files=(raw_file,) if raw_file else (),
-        left_out=tuple(dict.fromkeys((*outcome.left_out, *left_out))),
+        left_out=outcome.left_out,
+    )
+
+
+def compared(report: TargetReport) -> TargetReport:
+    """The report of `fitted` with each model's error on points held out, and the models that have nothing to say."""
+    changes = () if _is_of_pairs(report.dataset) else report.consensus
+    comparison, left_out = _comparison(report.dataset, changes)
+    return replace(
+        report,
+        fits=tuple(_with_held_out(fit, comparison) for fit in report.fits),
+        comparison=comparison,
+        left_out=tuple(dict.fromkeys((*report.left_out, *left_out))),
     )
 
 
@@ -78,7 +93,7 @@ def _changes(dataset: Dataset) -> tuple[tuple[ReportedChanges, ...], tuple[Chang
 
     Where only slopes change there is no protocol change, but a border of regimes: fits find these.
     """
-    if all(one_series.pattern == "pairs" for one_series in dataset.series):
+    if _is_of_pairs(dataset):
         return (), ()
     changes = find_changes(dataset)
     series = tuple(
@@ -107,6 +122,11 @@ def _comparison(
         tuple(row for model_rows in judgements for row in model_rows.rows),
         tuple(left_out for judged in judgements for left_out in judged.left_out),
     )
+
+
+def _is_of_pairs(dataset: Dataset) -> bool:
+    """Whether there is nothing but k pairs at once."""
+    return all(series.pattern == "pairs" for series in dataset.series)
 
 
 def _of_one_number_of_pairs(dataset: Dataset) -> bool:

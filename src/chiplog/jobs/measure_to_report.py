@@ -173,7 +173,7 @@ class _WholeRun:
     def end(self) -> float:
         """When writing the report is stopped; infinite where the budget does not end what runs on a target."""
         is_bounded = all(_is_bounded(target, self.request.ranks) for target in self.targets)
-        return self.time_left.last_moment(0) if is_bounded else math.inf
+        return self.time_left.last if is_bounded else math.inf
 
     def measure(self, folder: Path) -> tuple[list[TargetReport], list[str]]:
         """The reports of the targets, and the targets that the budget was over for."""
@@ -183,7 +183,7 @@ class _WholeRun:
         too_late: list[str] = []
         for number, target in enumerate(self.targets):
             later = len(self.targets) - number - 1
-            seconds = time_left.for_measuring(later + 1)
+            seconds = time_left.begin_target(later)
             is_bounded = _is_bounded(target, request.ranks)
             options = _options(target, request, (1.0 - MANY_SHARE) * seconds)
             many = ManyOptions(
@@ -194,7 +194,7 @@ class _WholeRun:
                 request.began + request.budget + GRACE_SECONDS if is_bounded else math.inf,
             )
             try:
-                with deadline(time_left.last_moment(later) if is_bounded else math.inf):
+                with deadline(time_left.last_moment() if is_bounded else math.inf):
                     reports.append(_target(target, options, many, folder, time_left, start))
             except OutOfTime:
                 too_late.append(target)
@@ -239,18 +239,29 @@ class _TimeLeft:
         """`began` is a time of `time.monotonic`, `slow` says how many times as long as usual work takes."""
         self._least = max(LEAST_MEASURING_SECONDS, LEAST_MEASURING_SHARE * budget / targets)
         self._until = began + budget - max(END_SECONDS, slow * END_CPU_SECONDS)
-        self._last = latest_end(began, budget, slow)
+        self.last = latest_end(began, budget, slow)
+        """When all is stopped."""
         self._analysis = max(ANALYSIS_SECONDS, slow * ANALYSIS_CPU_SECONDS)
         self._slowest = 0.0
+        self._later_targets = targets
 
-    def last_moment(self, later_targets: int) -> float:
-        """When what still runs is stopped: targets that are to follow keep what they are measured for at least."""
-        return self._last - later_targets * self._least
-
-    def for_measuring(self, targets: int) -> float:
-        """Seconds for measuring the next of so many targets."""
-        seconds_left = (self._until - time.monotonic()) / targets
+    def begin_target(self, later_targets: int) -> float:
+        """Begins a target that so many others follow: the seconds for measuring it."""
+        self._later_targets = later_targets
+        seconds_left = (self._until - time.monotonic()) / (later_targets + 1)
         return max(self._least, seconds_left - self._analysis)
+
+    def last_moment(self) -> float:
+        """When what still runs on this target is stopped: later ones keep what they are measured for at least."""
+        return self.last - self._later_targets * self._least
+
+    def last_comparison(self, fit_seconds: float) -> float:
+        """When comparing models is stopped: later targets can be measured and fitted then, and all be written.
+
+        `fit_seconds` is what fitting this target took; later ones are taken to need as long.
+        """
+        writing = slowness() * END_CPU_SECONDS
+        return self.last_moment() - self._later_targets * fit_seconds - writing
 
     def analysed(self, seconds: float) -> None:
         """Takes in how long the analysis of a target took."""
@@ -276,9 +287,13 @@ def _target(
         began = time.monotonic()
         dataset = read_run(path)
         # Fitting takes a second to load; ranks were started, and have measured, before that.
-        from chiplog.jobs.analysis import analyse
+        from chiplog.jobs.analysis import compared, fitted
 
-        report = analyse(target, dataset, raw_file=str(path))
+        report = fitted(target, dataset, raw_file=str(path))
+        is_bounded = not math.isinf(many.until)
+        until = time_left.last_comparison(time.monotonic() - began) if is_bounded else math.inf
+        with contextlib.suppress(OutOfTime), deadline(until):
+            report = compared(report)
         time_left.analysed(time.monotonic() - began)
     except ChiplogError as error:
         from chiplog.report.input import TargetReport

@@ -8,7 +8,7 @@ from typing import Literal
 from chiplog.comparison.result import ModelRow
 from chiplog.counts import counted
 from chiplog.fitting.result import Fit
-from chiplog.fitting.verdict import cause_text, rejection
+from chiplog.fitting.verdict import cause_text, rejection, train_error
 from chiplog.report import format
 from chiplog.report.input import TargetReport
 from chiplog.report.measured import headline
@@ -44,7 +44,8 @@ def trust_of(target: TargetReport) -> Trust:
 
     It is usable where it misses held-out sizes by no more than visits of a size differ (a median each, up to
     `AS_IT_REPEATS`), usable for times within its error where that is larger or where nothing was held out or repeated,
-    and not usable where its own check rejects it.
+    usable for half round trips where its own check rejects it for trains alone, and else not usable where that rejects
+    it.
     """
     fit = headline(target)
     if target.failure:
@@ -52,11 +53,16 @@ def trust_of(target: TargetReport) -> Trust:
     if fit is None:
         return _not_usable("no model was fitted")
     name = model_name(fit.model)
-    if rejection(fit) is not None:
+    if rejection(fit) is not None and train_error(fit) is None:
         return _not_usable(cause_text(fit, name))
     row = row_of(target, fit)
     if not fit.segments or not row.error.points:
         return _not_usable(f"{name} predicts nothing here")
+    if row.in_sample and row.error.points <= row.parameters:
+        points, numbers = counted(row.error.points, "point"), counted(row.parameters, "number")
+        return _not_usable(
+            f"{points} can't check {name}, which has {numbers} of its own; measure for longer"
+        )
     return _by_error(target, fit, row)
 
 
@@ -71,9 +77,12 @@ def _by_error(target: TargetReport, fit: Fit, row: ModelRow) -> Trust:
     )
     within = format.percent(max(error, LEAST_SAID))
     reason = "; ".join([_error_text(fit, row, within), *_caveats(target, fit)])
+    trains = train_error(fit)
+    level: Level = "usable" if is_as_it_repeats and trains is None else "limited"
+    what = "times" if trains is None else "half round trips"
     if is_as_it_repeats:
-        return Trust("usable", "usable", reason)
-    return Trust("limited", f"usable for times within {within}", reason)
+        return Trust(level, "usable" if trains is None else f"usable for {what}", reason)
+    return Trust(level, f"usable for {what} within {within}", reason)
 
 
 def _error_text(fit: Fit, row: ModelRow, within: str) -> str:
@@ -92,6 +101,9 @@ def _error_text(fit: Fit, row: ModelRow, within: str) -> str:
 def _caveats(target: TargetReport, fit: Fit) -> list[str]:
     """What else a reader should know before using the numbers."""
     caveats = [] if target.dataset.complete else ["the run is not complete"]
+    trains = train_error(fit)
+    if trains is not None:
+        caveats.append(f"messages sent back to back are off by {format.percent(trains)} on average")
     if fit.busy is not None:
         caveats.append(f"the machine was busy ({fit.busy})")
     return caveats
