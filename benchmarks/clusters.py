@@ -215,7 +215,7 @@ def _job(cell: Cell) -> tuple[str, str, int]:
 
 
 def print_medians(name: str, error_of: Mapping[Cell, float]) -> None:
-    """A line an operation: the median of |error| over all cells, and of each cluster."""
+    """A line an operation: the median of |error| over all cells, and of each cluster; then of both operations."""
     for operation in ("nway", "ring"):
         of_cluster: dict[str, list[float]] = {}
         for cell, error in error_of.items():
@@ -224,6 +224,9 @@ def print_medians(name: str, error_of: Mapping[Cell, float]) -> None:
         each = [f"{cluster} {np.median(values):.1f}" for cluster, values in of_cluster.items()]
         every = np.median(np.concatenate(list(of_cluster.values())))
         print(f"{operation:5} {name:38} {every:5.1f} %  ({', '.join(each)})", flush=True)
+    quiet = [abs(error) for cell, error in error_of.items() if cell.archive != NOISY_JOB]
+    both = f"{100 * np.median([abs(error) for error in error_of.values()]):5.1f} %"
+    print(f"both  {name:38} {both}  (but the noisy job {100 * np.median(quiet):.1f})", flush=True)
 
 
 def print_anchored(name: str, error_of: Mapping[Cell, AnchoredError], *, each: bool) -> None:

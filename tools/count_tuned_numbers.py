@@ -10,10 +10,12 @@ A number counts where it is written down:
 - any other literal of a function's body, since it decides where it stands.
 
 0, 1, 2, -1 and 0.5, powers of ten and powers of two from 1024 on (units) don't count in a function's body, 0, 1, 2, -1
-and 0.5 not in a field of a class that holds data (one with a field that has no default). Positions (`part[4]`, slices,
-axis=...), shifts (`1 << 20`), dictionaries' ones and digits of printed texts never count.
+and 0.5 not in a field of a class that holds data (one with a field that has no default). 0 and 1, units (a name with
+`_PER_`), numbers of an enumeration (`SEND, RECEIVE = range(2)`), powers of 2 and 10 (`2**63`), shifts (`1 << 20`),
+positions (`part[4]`, slices, axis=..., places in an order), shapes of arrays and digits of printed texts never count.
 
-A number is explained where its own docstring or the comment beside it begins with "Given", "Derived" or "Study".
+A number is explained where its own docstring or the comment beside it begins with "Given", "Derived" or "Study". Tuned
+are those that a study chose, and those that nothing explains.
 """
 
 from __future__ import annotations
@@ -47,7 +49,10 @@ ROOMS = (
 )
 MARKS = ("Given", "Derived", "Study")
 PLAIN = frozenset({0.0, 1.0, 2.0, -1.0, 0.5})
-POSITIONS = frozenset({"axis", "ndmin", "ndigits", "width", "stacklevel", "ddof"})
+SHAPED = frozenset({"zeros", "ones", "empty", "full"})
+POSITIONS = frozenset(
+    {"axis", "ndmin", "ndigits", "width", "stacklevel", "ddof", "precedence", "headline"}
+)
 _MARK = re.compile(rf"\W*({'|'.join(MARKS)})\b")
 
 
@@ -90,7 +95,7 @@ def main() -> None:
 
 def print_table(rooms: list[Room]) -> None:
     """One row a room and their sum."""
-    print(f"{'room':44} {'numbers':>7} {'unmarked':>8} {'lines':>6} {'code':>6}")
+    print(f"{'room':44} {'numbers':>7} {'tuned':>6} {'unmarked':>8} {'lines':>6} {'code':>6}")
     total = Room(
         "all of these",
         tuple(number for room in rooms for number in room.numbers),
@@ -100,7 +105,9 @@ def print_table(rooms: list[Room]) -> None:
     for room in (*rooms, total):
         unmarked = sum(number.mark is None for number in room.numbers)
         name = room.name if len(room.name) <= 44 else f"{room.name[:41]}..."
-        print(f"{name:44} {len(room.numbers):7} {unmarked:8} {room.lines:6} {room.code_lines:6}")
+        tuned = unmarked + sum(number.mark == "Study" for number in room.numbers)
+        counts = f"{len(room.numbers):7} {tuned:6} {unmarked:8}"
+        print(f"{name:44} {counts} {room.lines:6} {room.code_lines:6}")
     marks = Counter(number.mark or "unmarked" for number in total.numbers)
     print(", ".join(f"{marks[mark]} {mark}" for mark in (*MARKS, "unmarked")))
 
@@ -181,9 +188,12 @@ def _of_block(body: list[ast.stmt], path: str, lines: list[str]) -> Iterator[Num
             targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
             name = ", ".join(ast.unparse(target) for target in targets)
             mark = _docstring_mark(following) or _comment(lines, statement)
+            if "_PER_" in name or all(isinstance(target, ast.Tuple) for target in targets):
+                continue
             for literal in _literals(statement.value):
                 if not (holds_data and float(literal.value) in PLAIN):  # type: ignore[arg-type]
-                    yield Number(path, literal.lineno, name, _value(literal), mark)
+                    explained = mark or _comment(lines, literal)
+                    yield Number(path, literal.lineno, name, _value(literal), explained)
 
 
 def _deciding(function: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[ast.Constant]:
@@ -197,16 +207,20 @@ def _deciding(function: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[ast.
 def _literals(node: ast.AST) -> Iterator[ast.Constant]:
     """The numbers below `node` that stand neither in a position nor in a printed text nor in a nested function."""
     if isinstance(node, ast.Constant):
-        if isinstance(node.value, int | float) and not isinstance(node.value, bool):
+        if isinstance(node.value, int | float) and node.value not in (0, 1):
             yield node
         return
     if isinstance(node, ast.JoinedStr | ast.FunctionDef | ast.AsyncFunctionDef):
         return
-    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.LShift):
+    if isinstance(node, ast.BinOp) and (isinstance(node.op, ast.LShift) or _is_power(node)):
+        return
+    if isinstance(node, ast.Call) and _name(node.func) in SHAPED:
+        for argument in node.args[1:]:
+            yield from _literals(argument)
         return
     if isinstance(node, ast.Dict):
-        values = (value for value in node.values for value in _literals(value))
-        yield from (value for value in values if float(value.value) != 1.0)  # type: ignore[arg-type]
+        for value in node.values:
+            yield from _literals(value)
         return
     for child in ast.iter_child_nodes(node):
         is_position = isinstance(node, ast.Subscript) and child is node.slice
@@ -214,6 +228,17 @@ def _literals(node: ast.AST) -> Iterator[ast.Constant]:
             continue
         if not is_position:
             yield from _literals(child)
+
+
+def _name(function: ast.expr) -> str:
+    """The last word of what is called."""
+    return function.attr if isinstance(function, ast.Attribute) else ast.unparse(function)
+
+
+def _is_power(node: ast.BinOp) -> bool:
+    """Whether it is a power of 2 or 10, as limits of types and units are."""
+    is_base = isinstance(node.left, ast.Constant) and node.left.value in (2, 10)
+    return isinstance(node.op, ast.Pow) and is_base
 
 
 def _is_tuned(literal: ast.Constant) -> bool:

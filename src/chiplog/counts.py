@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from chiplog.errors import UsageError
 
 MOST = 1_000_000
-"""Most of whatever takes time or memory each: visits, launches, samples, records of a plan."""
+"""Given: most of whatever takes time or memory each: visits, launches, samples, records of a plan."""
 MOST_RANKS = 4096
-"""Most ranks that are started."""
+"""Given: most ranks that are started."""
 MOST_SEED = 2**64 - 1
 
 
@@ -35,6 +35,7 @@ def number_ranges(numbers: Sequence[int]) -> str:
             pieces.append(str(start) if start == rank else f"{start}-{rank}")
             start = ordered[min(at + 1, len(ordered) - 1)]
     text = ",".join(pieces)
+    # Given: what a column has room for.
     return text if len(text) <= 18 else f"{ordered[0]} … ({len(ordered)} ranks)"
 
 

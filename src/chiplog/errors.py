@@ -26,25 +26,25 @@ class RankLost(RunFailed):
 class UsageError(ChiplogError):
     """An option or an argument can't be met; the sentence names it and what it accepts."""
 
-    exit_code = 2
+    exit_code = 2  # Given
 
 
 class ThresholdHit(ChiplogError):
     """A `--fail-on` threshold was hit."""
 
-    exit_code = 3
+    exit_code = 3  # Given
 
 
 class PrecisionNotMet(ChiplogError):
     """The run finished, but the asked precision was not met (`--strict`), or `--fail-on` can't be judged."""
 
-    exit_code = 4
+    exit_code = 4  # Given
 
 
 class CorruptFile(ChiplogError):
     """A file or a payload is not what was written; the sentence names file, line and field."""
 
-    exit_code = 5
+    exit_code = 5  # Given
 
 
 class BrokenPlugin(UserWarning):

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from chiplog.errors import CorruptFile, UsageError
 
 HEAD_BYTES = 65536
+"""Given: of a file, enough to tell its kind."""
 RUN, MODEL, GOAL = "a run file", "a model file", "a GOAL schedule"
 BENCH = "a result of chiplog bench"
 ERRORS = "a table of errors"

@@ -25,7 +25,7 @@ def open_locked(path: str | os.PathLike[str], flags: int) -> int:
     its file system has no locks.
     """
     while True:
-        descriptor = os.open(path, flags | os.O_CLOEXEC, 0o666)
+        descriptor = os.open(path, flags | os.O_CLOEXEC, 0o666)  # Given
         try:
             _lock(descriptor, path)
             if os.path.samestat(os.fstat(descriptor), os.stat(path)):

@@ -22,7 +22,7 @@ UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
 MOST_NAMED = 3
-"""Files that are named where several are left out; the others are counted."""
+"""Given: files that are named where several are left out; the others are counted."""
 OF_THE_SHELL = ("/dev/fd/", "/proc/self/fd/", "/dev/stdin")
 """What a shell opened already, as `<(command)` does: there a pipe has a writer."""
 

@@ -11,7 +11,7 @@ import textwrap
 from chiplog.quoting import for_terminal
 
 COLUMNS = 80
-"""What a screen is wide."""
+"""Given: what a screen is wide."""
 
 
 def wrapped(text: str, indent: str = "", columns: int = COLUMNS) -> str:

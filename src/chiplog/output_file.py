@@ -139,6 +139,7 @@ def _temporary(target: str, old: os.stat_result | None) -> Iterator[BinaryIO]:
         refuse_locked(target)
     folder = os.path.dirname(target)
     temporary = os.path.join(folder, f".chiplog-{os.getpid()}-{os.urandom(8).hex()}.tmp")
+    # Given: the permissions that the umask leaves.
     descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
     try:
         with open(descriptor, "wb") as stream:

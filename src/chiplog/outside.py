@@ -13,9 +13,10 @@ from typing import Any
 from chiplog.errors import ChiplogError, UsageError
 
 LONGEST_NUMBER = 400
-"""Characters of a number: more are no number that anybody wrote."""
+"""Given: characters of a number: more are no number that anybody wrote."""
 LARGEST_INTEGER = 2**63 - 1
 EARLIEST = datetime(1970, 1, 1, tzinfo=UTC)
+"""Given: times count from there."""
 
 
 def as_float(text: str) -> float | None:

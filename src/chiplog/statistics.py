@@ -5,25 +5,25 @@ from __future__ import annotations
 import math
 
 MAD_TO_DEVIATION = 1.4826
-"""Standard deviation over median absolute deviation."""
+"""Derived: standard deviation over median absolute deviation."""
 MEDIAN_ABSOLUTE = 0.6745
-"""Median absolute value of a standard normal variable."""
+"""Derived: median absolute value of a standard normal variable."""
 DIFFERENCE_MEDIAN = 0.9539
-"""Median absolute difference of two standard normal variables."""
+"""Derived: median absolute difference of two standard normal variables."""
 QUARTILE_RANGE = 1.349
-"""Interquartile range of a standard normal variable."""
+"""Derived: interquartile range of a standard normal variable."""
 MEDIAN_ERROR = 1.2533
-"""Standard error of a median over that of a mean: sqrt(pi/2)."""
+"""Derived: standard error of a median over that of a mean: sqrt(pi/2)."""
 UNIFORM_DEVIATION = 1.0 / math.sqrt(12.0)
-"""Standard deviation of a uniform variable over the width of its range."""
+"""Derived: standard deviation of a uniform variable over the width of its range."""
 CONFIDENCE = 0.95
-"""Probability with which an interval holds its value."""
+"""Given: probability with which an interval holds its value."""
 TAILS = ((1.0 - CONFIDENCE) / 2.0, (1.0 + CONFIDENCE) / 2.0)
 """Derived: quantiles at the ends of an interval of that confidence."""
 FEWEST_SAMPLES = math.ceil(1.0 - math.log2(1.0 - CONFIDENCE))
 """Samples from which their extremes hold the median with that confidence: the least n with 2 (1/2)^n <= 5 %, 6."""
 NORMAL_975 = 1.959963984540054
-"""Standard deviations of a normal variable that hold 95 % of it on both sides."""
+"""Derived: standard deviations of a normal variable that hold 95 % of it on both sides."""
 BEYOND_DOUBT = 3.0
 """Given: standard errors beyond which a difference is not chance."""
 NO_DIFFERENCE = 0.05

@@ -19,7 +19,7 @@ from chiplog.tracing.trace import (
     full_name,
 )
 
-NS = 1e9
+NS_PER_SECOND = 1e9
 
 
 def costs_of(trace: Trace) -> AppResult:
@@ -33,7 +33,7 @@ def costs_of(trace: Trace) -> AppResult:
     return AppResult(
         trace.source,
         len(trace.ranks),
-        float(end.max() - begin.min()) / NS if begin.size else 0.0,
+        float(end.max() - begin.min()) / NS_PER_SECOND if begin.size else 0.0,
         trace.has_times,
         _ranks(joined, messages, waiting),
         _calls(joined, waiting),
@@ -70,9 +70,9 @@ def _ranks(joined: JoinedCalls, messages: Messages, waiting: Waiting) -> tuple[R
             rank.seconds,
             rank.mpi_seconds,
             rank.start_and_end_seconds,
-            late_sender / NS,
-            late_receiver / NS,
-            collective / NS,
+            late_sender / NS_PER_SECOND,
+            late_receiver / NS_PER_SECOND,
+            collective / NS_PER_SECOND,
             bytes_sent,
             bytes_received,
             rank.call_counts,
@@ -101,7 +101,9 @@ def _calls(joined: JoinedCalls, waiting: Waiting) -> tuple[CallCosts, ...]:
     for at, values in enumerate((counted, joined.durations_ns, waiting.all, both_bytes)):
         np.add.at(sums[at], kind, values)
     rows = [
-        CallCosts(full_name(name), int(count), ns / NS, waited / NS, int(moved))
+        CallCosts(
+            full_name(name), int(count), ns / NS_PER_SECOND, waited / NS_PER_SECOND, int(moved)
+        )
         for name, count, ns, waited, moved in zip(KINDS, *sums.tolist(), strict=True)
         if count
     ]

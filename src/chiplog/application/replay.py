@@ -28,7 +28,7 @@ from chiplog.tracing.trace import (
 )
 
 MOST_SECONDS = 2.0**63 / 1e12
-"""The simulator counts picoseconds."""
+"""Given: the simulator counts picoseconds."""
 
 
 @dataclass(frozen=True)
@@ -96,7 +96,7 @@ def _refuse_endless(joined: JoinedCalls, computed_ns: Integers) -> None:
     seconds = np.bincount(joined.rank, computed_ns / 1e9)
     if seconds.max(initial=0.0) < MOST_SECONDS:
         return
-    rank, days = int(seconds.argmax()), seconds.max() / 86400
+    rank, days = int(seconds.argmax()), seconds.max() / 86400  # Given: seconds of a day
     sentence = f"rank {rank} would compute for {days:.3g} days, of which 106 can be simulated"
     if not joined.trace.has_times:
         raise UsageError(f"--flops-per-second: {sentence}; say a faster one.")

@@ -33,19 +33,19 @@ OPERATIONS = (
 )
 DEFAULT = "default"
 SECONDS = 300.0
-"""A launch that takes longer hangs."""
+"""Given: a launch that takes longer hangs."""
 
 
 @dataclass(frozen=True)
 class BenchOptions:
     """How much is measured: launches, samples of each mode and variant in each, and calls of a round-time sample."""
 
-    launches: int = 5
-    samples: int = 200
-    calls: int = 100
-    message_bytes: int = 8
+    launches: int = 5  # Given
+    samples: int = 200  # Given
+    calls: int = 100  # Given
+    message_bytes: int = 8  # Given
     budget_seconds: float = 10.0
-    """Of one launch: no further block of samples begins after it."""
+    """Given: of one launch: no further block of samples begins after it."""
     lead_seconds: float | None = None
     seed: int = 1
     datatype: str = BYTE

@@ -15,7 +15,7 @@ from chiplog.fitting.text import seconds_text
 
 SCHEMA = "chiplog.bench/1"
 FLOOR_SHARE = 0.1
-"""Where the windows' floor, or the clocks' error, is a larger share of the time, windows can't tell it."""
+"""Given: where the windows' floor, or the clocks' error, is a larger share of the time, windows can't tell it."""
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from chiplog.models.loggp import FORMULAS, LOGGP_PARAMETERS, one_way
 from chiplog.models.protocol import Model, ParameterSpec, Points, Theta
 
 MESSAGES_WITH_HANDSHAKE = {"ping_pong": 2, "prtt": 2, "flood": 1}
-"""How many messages of s bytes stand one after the other in one operation of a pattern, without trains."""
+"""Given: how many messages of s bytes stand one after the other in one operation of a pattern, without trains."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

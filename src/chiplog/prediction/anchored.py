@@ -41,7 +41,7 @@ from chiplog.prediction.network import Asked, Space, Speaker
 from chiplog.schedule.traffic import Traffic
 
 NORMAL_WIDTH = 1.96
-"""Half of a normal 95 % interval in standard deviations."""
+"""Given: half of a normal 95 % interval in standard deviations."""
 LEAST_DEVIATION = 1e-3
 """Given: no measured time and no model is known better than this, as a share."""
 

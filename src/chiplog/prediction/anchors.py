@@ -21,7 +21,7 @@ from chiplog.statistics import TAILS
 
 OPTION = "--anchor"
 MOST_ANCHORS = 256
-"""Of one algorithm: each may be simulated."""
+"""Given: of one algorithm: each may be simulated."""
 
 
 @dataclass(frozen=True)
@@ -98,7 +98,7 @@ def anchors_by_algorithm(
 def _listed(names: Iterable[str]) -> str:
     """Each name once, at most three of them."""
     once = list(dict.fromkeys(names))
-    return ", ".join(once[:3]) + (" and others" if len(once) > 3 else "")
+    return ", ".join(once[:3]) + (" and others" if len(once) > 3 else "")  # Given
 
 
 def nearest_anchors(anchors: Sequence[Anchor], asked: Task) -> list[Anchor]:

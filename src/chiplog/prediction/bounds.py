@@ -59,6 +59,7 @@ RECEIVED_BYTES: dict[str, Callable[[Task], int]] = {
     "reduce": lambda task: task.message_bytes,
     "gather": _all_blocks,
     "scatter": lambda task: task.message_bytes,
+    # Derived: each byte is received once to be reduced, once more as the result.
     "allreduce": lambda task: 2 * _all_blocks(task) // task.ranks,
     "allgather": _all_blocks,
     "alltoall": _all_blocks,

@@ -30,11 +30,11 @@ from chiplog.fitting.predictions.span import AnswerSpan
 from chiplog.statistics import TAILS
 
 ROUNDING = 1e-9
-"""Errors of anchors, as logarithms, that differ by less are the same."""
+"""Given: errors of anchors, as logarithms, that differ by less are the same."""
 SINGULAR = 1e-9
-"""Of two columns so nearly parallel, as a share, none but their sum is known."""
+"""Given: of two columns so nearly parallel, as a share, none but their sum is known."""
 LARGEST_WIDTH = math.log(1e6)
-"""Wider intervals say nothing more."""
+"""Given: wider intervals say nothing more."""
 
 
 class CorrectionKind(StrEnum):

@@ -30,6 +30,7 @@ from chiplog.schedule.arrays import Schedule
 from chiplog.schedule.traffic import Traffic, traffic_of
 
 MOST_KEPT = 1024
+"""Given: results that are kept."""
 
 
 class _TrafficRecorder:

@@ -35,7 +35,7 @@ from chiplog.statistics import CONFIDENCE
 
 SCHEMA = "chiplog.errors/1"
 ROUNDING = 1e-9
-"""Of a rank that is a whole number but for the arithmetic."""
+"""Given: of a rank that is a whole number but for the arithmetic."""
 CLUSTERS = "clusters"
 """The name of the table that has only other machines."""
 

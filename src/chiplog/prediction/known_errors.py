@@ -59,3 +59,4 @@ KNOWN_ERRORS = (
     KnownErrors("Google Cloud", Family.DISSEMINATION, 3, 0.845, 2, 0.083),
     KnownErrors("Google Cloud", Family.RING, 3, 0.189, 2, 0.022),
 )
+"""Given: what was measured, as `benchmarks/cluster_errors.py` prints it."""

@@ -35,7 +35,7 @@ from chiplog.schedule.traffic import Traffic
 SHAPED_BY_COSTS = ("logp-optimal",)
 """Algorithms that the costs of a message shape."""
 MOST_KEPT = 64
-"""Networks that are kept: of the points that every search begins with, and a few more."""
+"""Given: networks that are kept: of the points that every search begins with, and a few more."""
 
 
 def message_of(vectors: Vectors, message_bytes: int, *, receiver_keeps_up: bool) -> Message:

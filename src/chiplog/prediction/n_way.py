@@ -22,7 +22,7 @@ from chiplog.prediction.network import Speaker
 N_WAY = "n-way-dissemination"
 
 SAME = 1e-12
-"""Times that differ by less, as a share, are the same; the smaller n is taken then."""
+"""Given: times that differ by less, as a share, are the same; the smaller n is taken then."""
 
 
 def candidates(ranks: int) -> list[int]:

@@ -25,7 +25,7 @@ from chiplog.prediction.loggp import by_points
 from chiplog.prediction.network import Asked, Space, beyond_all, segment_of
 
 READ_AHEAD = 64
-"""Peers that a model is asked about at once: whoever asks for one number mostly asks for the next one, too."""
+"""Given: peers that a model is asked about at once: whoever asks for one number mostly asks for the next one, too."""
 
 
 class OneToManySpeaker:

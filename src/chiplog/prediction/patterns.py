@@ -32,6 +32,7 @@ CURVES = {
 }
 """The curve of each pattern over peers; those of pairs know their number."""
 UPPER_TAIL = 0.975
+"""Derived: of a 95 % interval."""
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ PRECISION = 0.005
 STEPS = 16
 """Given: the search misses a time that is too long only between two of these steps."""
 MOST_DOUBLINGS = 60
-"""Of a change that still makes nothing slower. Given: doubtless none."""
+"""Given: of a change that still makes nothing slower: doubtless none does."""
 
 GAINS = {
     "latency": NetworkChange(latency=0.9),
@@ -21,7 +21,7 @@ GAINS = {
     "bandwidth": NetworkChange(byte_time=1.0 / 1.1),
     "computing": NetworkChange(computing=1.0 / 1.1),
 }
-"""What is made better by 10 %: times are shorter, the bandwidth and the speed of computing are higher."""
+"""Given: what is made better by 10 %: times are shorter, the bandwidth and the speed of computing are higher."""
 
 
 def added_latency(amount: float) -> NetworkChange:

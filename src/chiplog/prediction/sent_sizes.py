@@ -12,7 +12,9 @@ from chiplog.prediction.network import Recorder
 from chiplog.schedule.arrays import SEND, Schedule
 
 MOST_RANKS_SIMULATED = 128
+"""Given: of more ranks the sizes are those that fewer send."""
 MOST_SEGMENTS_SIMULATED = 1024
+"""Given: of more segments likewise."""
 
 
 def message_counts(schedule: Schedule) -> dict[int, int]:

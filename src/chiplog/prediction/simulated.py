@@ -28,7 +28,7 @@ from chiplog.statistics import TAILS
 
 PS_PER_SECOND = 1e12
 MOST_EVENTS = 100_000
-"""Of longer schedules, few points of the set and few draws are simulated."""
+"""Given: of longer schedules, few points of the set and few draws are simulated."""
 
 
 @dataclass(frozen=True)

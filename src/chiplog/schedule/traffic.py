@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from chiplog.schedule.arrays import RECEIVE, SEND, Schedule
 
 _ODD = 0x9E3779B97F4A7C15
-"""Makes a hash of an index by multiplication (Knuth, The Art of Computer Programming 3, 6.4)."""
+"""Given: makes a hash of an index by multiplication (Knuth, The Art of Computer Programming 3, 6.4)."""
 
 
 class Traffic(IntEnum):
@@ -20,7 +20,7 @@ class Traffic(IntEnum):
     """It receives nothing at once with it."""
     EXCHANGE = 1
     """It sends this message and receives another, as in MPI_Sendrecv."""
-    BURST = 2
+    BURST = 2  # Given: its number
     """It sends and receives several messages at once."""
 
 
@@ -56,5 +56,5 @@ def _beginnings(schedule: Schedule) -> NDArray[np.uint64]:
 
 def _hashed(values: NDArray[np.generic]) -> NDArray[np.uint64]:
     mixed = (values.astype(np.uint64) + np.uint64(1)) * np.uint64(_ODD)
-    mixed ^= mixed >> np.uint64(29)
+    mixed ^= mixed >> np.uint64(29)  # Given: halves of the hash are mixed
     return mixed * np.uint64(_ODD)

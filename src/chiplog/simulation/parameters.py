@@ -14,7 +14,7 @@ PICOSECONDS_PER_NS = 1000
 ATTOSECONDS_PER_NS = 1_000_000_000
 MAX_INTEGER = 2**63 - 1
 LONGEST_SECONDS = 1e5
-"""Longer times of a model, which stand for a parameter that nothing bounds, count as this."""
+"""Given: longer times of a model, which stand for a parameter that nothing bounds, count as this."""
 NO_LIMIT_BYTES = 2**64 - 1
 
 

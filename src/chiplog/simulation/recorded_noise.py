@@ -26,9 +26,9 @@ from chiplog.simulation.noise_text import parse_noise, read_detours
 PS_PER_SECOND = 1e12
 PING_PONGS = ("ping_pong", "prtt")
 RANKS = 2
-"""Of a ping-pong: each of them meets half of what lengthens a round trip."""
+"""Given: of a ping-pong: each of them meets half of what lengthens a round trip."""
 MOST_FILES = 1024
-"""Of a folder of lost times."""
+"""Given: of a folder of lost times."""
 Detours = tuple[tuple[int, int], ...]
 """Start and length of lost times in picoseconds, ascending and apart."""
 

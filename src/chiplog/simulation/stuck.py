@@ -9,6 +9,7 @@ from chiplog.counts import counted
 from chiplog.schedule.arrays import RECEIVE, Schedule
 
 MOST_NAMED = 8
+"""Given: operations that wait for ever."""
 
 
 def stuck_sentence(
