@@ -163,7 +163,8 @@ class Judged:
         return (
             f"{self.cell.operation:9} {self.cell.ranks:3} {self.cell.message_bytes:6} B {predicted:>9} "
             f"[{low:>8}, {high:>9}] {measured:>9} ms {self.error:+7.1%} "
-            f"{'inside' if self.is_inside else 'OUTSIDE':7} (without anchor {self.uncorrected / self.measured - 1.0:+.0%})"
+            f"{'inside' if self.is_inside else 'OUTSIDE':7} "
+            f"(without anchor {self.uncorrected / self.measured - 1.0:+.0%})"
         )
 
 

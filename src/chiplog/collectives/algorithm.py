@@ -92,7 +92,7 @@ class Algorithm:
 
     @property
     def sharing(self) -> Algorithm | None:
-        """The algorithm where messages that a rank sends at once share its network; None where that makes no difference."""
+        """Where messages that a rank sends at once share its network; None where that makes no difference."""
         if self.shared_seconds is None:
             return None
         return replace(self, seconds=self.shared_seconds, shared_seconds=None, is_simulated=False)
