@@ -232,3 +232,38 @@ def test_one_process_to_many_takes_neither() -> None:
         predict([MODEL], "one-to-many", Task(4), convention=TimeConvention.OSU)
     with pytest.raises(UsageError, match="--anchor"):
         predict([MODEL], "one-to-many", Task(4), anchors=anchors(MODEL, (4, 8)))
+
+
+def shared_seconds(ranks: int, message_bytes: int) -> float:
+    """A binomial tree where a rank's messages all end with its last one, on a power of two."""
+    one_way, gap = (
+        VALUES["L"] + VALUES["o_s"] + VALUES["o_r"] + (message_bytes - 1) * VALUES["G"],
+        VALUES["g"] + (message_bytes - 1) * VALUES["G"],
+    )
+    levels = (ranks - 1).bit_length()
+    return levels * one_way + levels * (levels - 1) / 2 * gap
+
+
+def shared_anchors(*ranks: int) -> list[Anchor]:
+    times = {count: shared_seconds(count, MIB) for count in ranks}
+    return [Anchor("bcast", n, MIB, time, "here.csv", "binomial") for n, time in times.items()]
+
+
+@pytest.mark.parametrize("ranks", [8, 64])
+def test_anchors_of_several_numbers_of_ranks_tell_whether_sends_at_once_share_the_network(
+    ranks: int,
+) -> None:
+    given = shared_anchors(2, 4)
+    row = corrected(given, ranks, MIB)
+    assert row.correction is not None and row.correction.shares_network
+    assert row.seconds == pytest.approx(shared_seconds(ranks, MIB), rel=1e-3)
+    in_turn = corrected(anchors((1.5, 0.0), (2, MIB), (4, MIB)), ranks, MIB)
+    assert in_turn.correction is not None and not in_turn.correction.shares_network
+    alone = corrected(shared_anchors(4), ranks, MIB)
+    assert alone.correction is not None and not alone.correction.shares_network
+
+
+def test_sharing_has_no_time_of_each_rank_so_the_mean_over_ranks_is_that_of_sends_in_turn() -> None:
+    given, osu = shared_anchors(2, 4), TimeConvention.OSU
+    row = predict([MODEL], "bcast", Task(8, MIB), anchors=given, convention=osu)[0]
+    assert row.correction is not None and not row.correction.shares_network

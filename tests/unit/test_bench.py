@@ -23,14 +23,19 @@ def launches(*centres: float, spread: float = 0.05) -> list[np.ndarray]:
 
 
 def said(
-    residual: float = 1e-9, *, floor: float = 2e-8, library: float | None = None, late: int = 0
+    residual: float = 1e-9,
+    *,
+    floor: float = 2e-8,
+    library: float | None = None,
+    late: int = 0,
+    operation: str = "barrier",
 ) -> str:
     """What the program prints: 2 ranks, 40 samples of 1 us by the MPI in each mode."""
     clock = {"residual_seconds": residual, "off_at_end_seconds": -residual / 2}
     about = {
         "type": "launch",
         "ranks": 2,
-        "operation": "barrier",
+        "operation": operation,
         "bytes": 8,
         "datatype": "byte",
         "calls": 100,
@@ -102,6 +107,20 @@ def test_windows_are_believed_where_the_clocks_are_fine_enough() -> None:
     assert (fine.mode, coarse.mode) == ("window", "round")
     assert coarse.clock_error_seconds == 5e-7
     assert summarise([read_launch(said(floor=2e-7))]).mode == "round"
+
+
+@pytest.mark.parametrize(
+    ("operation", "mode"),
+    [
+        ("allreduce", "round"),
+        *((name, "barrier") for name in ("bcast", "reduce", "gather", "scatter")),
+    ],
+)
+def test_calls_in_a_row_that_overlap_are_not_believed(operation: str, mode: str) -> None:
+    coarse = summarise([read_launch(said(5e-7, operation=operation))] * 2)
+    assert coarse.mode == mode
+    validate(bench_to_json(coarse))
+    assert summarise([read_launch(said(operation=operation))]).mode == "window"
 
 
 @pytest.mark.parametrize(

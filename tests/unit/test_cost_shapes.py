@@ -5,8 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from chiplog.collectives.cost_shapes import burst, levels, run_combine
+from chiplog.collectives.cost_shapes import (
+    burst,
+    levels,
+    run_combine,
+    shared_binomial_release,
+)
 from chiplog.collectives.costs import Message, Rank, Seconds
+from chiplog.collectives.shapes import distances, tree_edges
 
 US = 1e-6
 DRAWS = 50
@@ -68,3 +74,21 @@ def test_a_tree_of_runs_hears_its_children_as_they_come(ranks: int, late_run: in
         return Rank().receive_all([blocks(run) for run in runs], arrivals)
 
     assert run_combine(blocks, ranks).tolist() == root(ranks).free.tolist()
+
+
+@pytest.mark.parametrize("ranks", [*range(1, 40), 63, 64, 65, 100])
+def test_sends_that_share_the_network_all_end_with_the_last_one_of_their_rank(ranks: int) -> None:
+    """Followed down the tree: a rank's children, however many, have the message at the same time."""
+    message = costs(ranks)
+    children: dict[int, list[int]] = {rank: [] for rank in range(ranks)}
+    for distance in distances(ranks):
+        parents, others = tree_edges(ranks, distance)
+        for parent, child in zip(parents, others, strict=True):
+            children[int(parent)].append(int(child))
+    has_it = {0: np.zeros(DRAWS)}
+    for rank in range(ranks):  # a parent's number is below its children's
+        for child in children[rank]:
+            later = (len(children[rank]) - 1) * message.between_sends
+            has_it[child] = has_it[rank] + message.one_way + later
+    last = np.maximum.reduce(list(has_it.values()))
+    np.testing.assert_allclose(shared_binomial_release(message, ranks), last, rtol=1e-12)

@@ -14,6 +14,8 @@ from chiplog.errors import RunFailed
 from chiplog.fitting.text import seconds_text
 
 SCHEMA = "chiplog.bench/1"
+OVERLAPPING = ("bcast", "reduce", "gather", "scatter")
+"""Operations in which no rank waits for all others: calls in a row overlap, so one takes longer than its share."""
 FLOOR_SHARE = 0.1
 """Given: where the windows' floor, or the clocks' error, is a larger share of the time, windows can't tell it."""
 
@@ -46,7 +48,7 @@ class Bench:
     lead_seconds: float
     rows: tuple[Row, ...]
     mode: str
-    """The one to believe: `window`, or `round` where the clocks are too coarse for the operation."""
+    """The one to believe: `window`, or where the clocks are too coarse `round`, of OVERLAPPING `barrier`."""
     ratios: dict[str, Ratio]
     """Of the library to the MPI's own, by mode."""
     library: str | None = None
@@ -77,7 +79,8 @@ def summarise(launches: Sequence[Launched], seed: int = 0) -> Bench:
             )
             for m in MODES
         }
-    shortest = _shortest(rows, "round")
+    without_clocks = "barrier" if about["operation"] in OVERLAPPING else "round"
+    shortest = _shortest(rows, without_clocks)
     return Bench(
         operation=about["operation"],
         ranks=about["ranks"],
@@ -89,7 +92,7 @@ def summarise(launches: Sequence[Launched], seed: int = 0) -> Bench:
         floor_seconds=floor,
         lead_seconds=max(launched.about["lead_seconds"] for launched in launches),
         rows=rows,
-        mode="window" if max(error, floor) <= FLOOR_SHARE * shortest else "round",
+        mode="window" if max(error, floor) <= FLOOR_SHARE * shortest else without_clocks,
         ratios=ratios,
         library=launches[-1].library,
     )

@@ -81,7 +81,8 @@ def correction_text(correction: Correction) -> str:
             ". Anchors of one number of ranks, or one size, do not tell how that changes the correction, "
             "so the interval is as wide as it"
         )
-    return f"corrected {_numbers_text(correction)} {by}; {judged}."
+    shared = ", with sends at once sharing the network" if correction.shares_network else ""
+    return f"corrected {_numbers_text(correction)} {by}{shared}; {judged}."
 
 
 def _numbers_text(correction: Correction) -> str:

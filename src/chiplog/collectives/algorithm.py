@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from chiplog.collectives.costs import Network, Seconds
 from chiplog.counts import within
@@ -85,3 +85,14 @@ class Algorithm:
     """Do all ranks send in every step, so that those of a node share its rate?"""
     takes_peers: bool = False
     """Does `Task.peers` shape it?"""
+    shared_seconds: Callable[[Task, Network], Seconds] | None = None
+    """The time where messages that a rank sends at once share its network, instead of going one after the other."""
+    is_simulated: bool = True
+    """Does the simulator do what the closed form says? It sends one message after the other."""
+
+    @property
+    def sharing(self) -> Algorithm | None:
+        """Where messages that a rank sends at once share its network; None where that makes no difference."""
+        if self.shared_seconds is None:
+            return None
+        return replace(self, seconds=self.shared_seconds, shared_seconds=None, is_simulated=False)

@@ -126,6 +126,18 @@ def binomial_release(message: Message, ranks: int) -> Seconds:
     return latest([T + (depth - 1) * d, most * T + (depth - most) * d, (depth - 1) * T])
 
 
+def shared_binomial_release(message: Message, ranks: int) -> Seconds:
+    """T(P) = T + (K-1) d + T(floor(P/2)) with K = ceil(log2 P): all K sends of a rank begin at once and share its NIC.
+
+    So all of them end with the last one, and the child with the largest tree comes no sooner than the others.
+    """
+    time = 0.0 * message.way
+    while ranks > 1:
+        time = time + message.one_way + (levels(ranks) - 1) * message.between_sends
+        ranks //= 2
+    return time
+
+
 def most_bits(number: int) -> int:
     """The most bits that a number up to `number` has, of those with the same highest bit.
 

@@ -75,10 +75,15 @@ def corrected_time(
     algorithm, task = asked
     check_anchors(algorithm, anchors)
     nearest = nearest_anchors(anchors, task)
-    questions = [(algorithm, anchor.task(task, algorithm)) for anchor in nearest]
-    space = speaker.space([asked, *questions])
-    times = answer(speaker, space, *asked, convention)
-    anchor_times = AnchorTimes(speaker, space, questions, nearest, convention)
+    anchor_times = min(
+        (
+            _anchor_times(speaker, (form, task), nearest, convention)
+            for form in _forms(algorithm, nearest, convention)
+        ),
+        key=_left_out,
+    )
+    asked = (anchor_times.questions[0][0], task)
+    times = answer(speaker, anchor_times.space, *asked, convention)
     subject = CorrectedSubject(
         evaluate=times.evaluate,
         rounds=rounds_of(*asked),
@@ -90,7 +95,38 @@ def corrected_time(
         is_carried=errors is None and is_beyond_anchors(nearest, task),
     )
     span, correction = corrected_span(anchor_times, subject)
+    correction = replace(correction, shares_network=not asked[0].is_simulated)
     return CorrectedTime(span, times.method, correction)
+
+
+def _forms(
+    algorithm: Algorithm, anchors: Sequence[Anchor], convention: TimeConvention
+) -> list[Algorithm]:
+    """The algorithm where a rank's sends go one after the other, and where they share its network.
+
+    Only anchors of several numbers of ranks tell which: of one, slower bytes look the same. Sharing has closed forms
+    only, which know the last rank alone.
+    """
+    asked = {convention, *(anchor.convention or convention for anchor in anchors)}
+    is_told = len({anchor.ranks for anchor in anchors}) > 1
+    if algorithm.sharing is None or not is_told or asked != {TimeConvention.COMMON_START}:
+        return [algorithm]
+    return [algorithm, algorithm.sharing]
+
+
+def _left_out(times: AnchorTimes) -> float:
+    """How far off anchors are that the others predict, as mean logarithm; all are alike where there is one alone."""
+    errors = choose_correction(times.table).errors
+    return float(np.mean(np.abs(errors))) if errors.size else 0.0
+
+
+def _anchor_times(
+    speaker: Speaker, asked: Asked, anchors: Sequence[Anchor], convention: TimeConvention
+) -> AnchorTimes:
+    """What the model says of anchors, over the parameters that they and the question need."""
+    algorithm, task = asked
+    questions = [(algorithm, anchor.task(task, algorithm)) for anchor in anchors]
+    return AnchorTimes(speaker, speaker.space([asked, *questions]), questions, anchors, convention)
 
 
 @dataclass(frozen=True)

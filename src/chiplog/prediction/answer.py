@@ -94,7 +94,7 @@ def _refuse_unsimulated(speaker: Speaker, task: Task) -> None:
 
 def _is_exact(speaker: Speaker, algorithm: Algorithm, task: Task) -> bool:
     """Whether the closed form is the algorithm's time: its longest path is that under costs of one line."""
-    if not isinstance(speaker, LogGPSpeaker):
+    if not isinstance(speaker, LogGPSpeaker) or not algorithm.is_simulated:
         return True
     limit, sizes = speaker.largest_eager_bytes, speaker.sizes(algorithm, task)
     waits = limit is not None and max(sizes, default=0) > limit

@@ -280,6 +280,8 @@ class Correction:
     carried_width: float = 0.0
     """How wide the interval is made, as a logarithm, since all anchors have one number of ranks or one size and another
     is asked for: as wide as the correction."""
+    shares_network: bool = False
+    """Whether anchors are nearer to the time in which messages that a rank sends at once share its network."""
 
 
 def correction_of(

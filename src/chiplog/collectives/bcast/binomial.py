@@ -7,7 +7,7 @@ High Performance Computing Applications 19 (2005).
 from __future__ import annotations
 
 from chiplog.collectives.algorithm import Algorithm, Task
-from chiplog.collectives.cost_shapes import binomial_release
+from chiplog.collectives.cost_shapes import binomial_release, shared_binomial_release
 from chiplog.collectives.costs import Network, Seconds
 from chiplog.collectives.shapes import distances, tree_edges
 from chiplog.schedule import Schedule, ScheduleBuilder
@@ -30,6 +30,11 @@ def seconds(task: Task, network: Network) -> Seconds:
     return binomial_release(network.message(task.message_bytes), task.ranks)
 
 
+def shared_seconds(task: Task, network: Network) -> Seconds:
+    """K T + K (K-1)/2 d on 2^K ranks: a rank's sends all end with its last one."""
+    return shared_binomial_release(network.message(task.message_bytes), task.ranks)
+
+
 ALGORITHM = Algorithm(
     "bcast",
     "binomial",
@@ -37,4 +42,5 @@ ALGORITHM = Algorithm(
     "Thakur, Rabenseifner, Gropp 2005",
     schedule,
     seconds,
+    shared_seconds=shared_seconds,
 )
