@@ -10,6 +10,7 @@ import pytest
 
 from chiplog.jobs import measure_to_report as run_module
 from chiplog.jobs.measure_to_report import RunRequest, run
+from chiplog.measurement import start as start_module
 from chiplog.measurement import time_budget as limits_module
 from chiplog.measurement.time_budget import Limits
 
@@ -47,8 +48,7 @@ def test_without_a_least_time_up_to_two_seconds_of_the_start_do_not_count() -> N
 
 def test_building_the_probe_of_an_mpi_is_not_of_the_budget(monkeypatch: pytest.MonkeyPatch) -> None:
     now = [100.0]
-    monkeypatch.setattr(run_module.time, "monotonic", lambda: now[0])
-    monkeypatch.setattr(run_module, "mpi_probe", lambda _: now.__setitem__(0, 140.0))
-    request = RunRequest(began=99.0)
-    assert run_module._with_probe(request, ("shm", "mpi:rma")).began == 139.0
-    assert run_module._with_probe(request, ("shm", "tcp")).began == 99.0
+    monkeypatch.setattr(start_module.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(start_module, "mpi_probe", lambda _: now.__setitem__(0, 140.0))
+    assert start_module.seconds_to_build(("shm", "tcp"), None) == 0.0
+    assert start_module.seconds_to_build(("shm", "mpi:rma"), None) == 40.0

@@ -194,10 +194,11 @@ def _measure(
     from chiplog.cli.growing_table import GrowingTable
     from chiplog.jobs.measure import budget_limits
     from chiplog.jobs.measure import measure as measure_target
-    from chiplog.measurement.start import Start
+    from chiplog.measurement.start import Start, seconds_to_build
     from chiplog.measurement.time_budget import process_start
 
-    limits = budget_limits(target, options.budget_seconds, process_start())
+    began = process_start() + seconds_to_build([target], start.mpi)
+    limits = budget_limits(target, options.budget_seconds, began)
     measured = measure_target(
         target,
         out,

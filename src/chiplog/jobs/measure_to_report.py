@@ -23,7 +23,7 @@ from chiplog.jobs.many import ManyOptions, all_within, check_ranks, with_many
 from chiplog.jobs.measure import SIMULATED, measure
 from chiplog.measurement.inquiry import check_transports
 from chiplog.measurement.mpis import find_mpis
-from chiplog.measurement.start import MPI, Start, mpi_probe, transport_of
+from chiplog.measurement.start import Start, seconds_to_build, transport_of
 from chiplog.measurement.time_budget import (
     REFINEMENT_SHARE,
     OutOfTime,
@@ -109,7 +109,8 @@ def run(request: RunRequest) -> RunResult:
     Raises UsageError where an option can't be met, RunFailed where nothing can be written.
     """
     targets, out = _targets(request), Path(request.out)
-    request = _with_probe(request, targets)
+    began = request.began + seconds_to_build(targets, request.mpi)
+    request = replace(request, began=began)
     whole = _WholeRun(request, targets)
     folder = new_folder(out)
     reports, too_late = whole.measure(folder)
@@ -145,16 +146,6 @@ def _targets(request: RunRequest) -> tuple[str, ...]:
         _options(target, request, LEAST_MEASURING_SECONDS)
     check_transports(targets, elsewhere=request.launcher is not None)
     return targets
-
-
-def _with_probe(request: RunRequest, targets: Sequence[str]) -> RunRequest:
-    """The request once an MPI's probe is built: that takes a minute once, which is not of the budget."""
-    before = time.monotonic()
-    if any(transport_of(target) == MPI for target in targets):
-        # A target whose probe can't be built is said to have failed, as any other, and does not lose the others.
-        with contextlib.suppress(ChiplogError):
-            mpi_probe(request.mpi)
-    return replace(request, began=request.began + time.monotonic() - before)
 
 
 @dataclass(frozen=True)

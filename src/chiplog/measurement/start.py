@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import shlex
-from collections.abc import Callable, Mapping, Sequence
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
 from chiplog import __version__
 from chiplog.counts import MOST_RANKS, within
-from chiplog.errors import UsageError
+from chiplog.errors import ChiplogError, UsageError
 from chiplog.measurement.launchers import explain_start, launch_command
 from chiplog.measurement.meeting import forwarding, meeting_at
 from chiplog.measurement.mpis import first_mpi
@@ -142,6 +144,18 @@ def mpi_probe(mpi: str | None, tell: Callable[[str], None] | None = None) -> Bui
             )
         mpi = str(mpi_here.mpicxx)
     return build_probe(mpi, progress=tell or _tell)
+
+
+def seconds_to_build(targets: Iterable[str], mpi: str | None) -> float:
+    """Builds the probe of an MPI where a target needs it: how long that took, which is not of a budget for measuring.
+
+    It takes a minute once. What keeps it from being built is said by whoever starts it.
+    """
+    began = time.monotonic()
+    if any(transport_of(target) == MPI for target in targets):
+        with contextlib.suppress(ChiplogError):
+            mpi_probe(mpi)
+    return time.monotonic() - began
 
 
 def _tell(sentence: str) -> None:
