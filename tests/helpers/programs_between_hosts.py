@@ -113,7 +113,7 @@ class Laboratory:
             return Predicted(*(answer[end] - around for end in ("seconds", "low", "high")))
 
         in_mpi = [row["mpi_seconds"] - row["start_and_end_seconds"] for row in said["rows"]]
-        changed = {each["what"]: predicted(each) for each in said["alternatives"]}
+        changed = {each["what"]: predicted(each) for each in said.get("alternatives", [])}
         seconds = said["seconds"] - around
         mpi_seconds = sum(in_mpi) / len(in_mpi)
         return TracedProgram(seconds, mpi_seconds, predicted(said["replay"]), changed)
