@@ -1,6 +1,6 @@
 """What `chiplog app` predicts of programs on networks with other delays and bandwidths, against what they take there.
 
-    python benchmarks/application_delays.py [--mpi MPICXX] [--only replays|delays]
+    python benchmarks/application_delays.py [--mpi MPICXX…] [--only replays|delays]
 
 The programs of tests/testbeds/programs/communicating.cpp run between network namespaces, over a relay of known delay and
 rate (testbeds/delays). At 200 Mbit/s without delay a model is measured, and each program is traced once. Replays: each
@@ -23,7 +23,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests" / "helpe
 from delayed_hosts import delayed_hosts
 from programs_between_hosts import PROGRAMS, Laboratory, TracedProgram
 
-from chiplog.measurement.mpis import identify_mpi
+from chiplog.measurement.mpis import Mpi, identify_mpi
+from chiplog.measurement.probes import build_probe
 
 BITS_PER_SECOND = 200e6
 CHANGES = {
@@ -40,18 +41,26 @@ GOAL, SECONDS_GOAL, MPI_GOAL = 0.10, 0.05, 0.15
 def main() -> None:
     options = options_given()
     for mpicxx in options.mpi:
+        mpi = identify_mpi(mpicxx)
         with tempfile.TemporaryDirectory() as build:
-            directory = Path(build)
-            with delayed_hosts(max(options.ranks), directory) as hosts:
-                laboratory = Laboratory(identify_mpi(mpicxx), hosts, directory)
-                print(f"{laboratory.mpi}", flush=True)
-                laboratory.compile()
-                model = laboratory.measure_model(options.budget)
-                if options.only != "delays":
-                    replays(laboratory, model, options)
-                if options.only != "replays":
-                    delays(laboratory, model, options)
-                print(f"relay: {hosts.close()}", flush=True)
+            directory = (options.keep or Path(build)) / mpi.kind
+            directory.mkdir(parents=True, exist_ok=True)
+            compare(mpi, directory, options)
+
+
+def compare(mpi: Mpi, directory: Path, options: argparse.Namespace) -> None:
+    """Prints what comes of an MPI; files go into the directory."""
+    build_probe(str(mpi.mpicxx))  # before ranks are started with priorities that a compiler has not
+    with delayed_hosts(max(2, *options.ranks), directory) as hosts:
+        laboratory = Laboratory(mpi, hosts, directory)
+        print(f"{mpi}", flush=True)
+        laboratory.compile()
+        model = options.model or laboratory.measure_model(options.budget)
+        if options.only != "delays":
+            replays(laboratory, model, options)
+        if options.only != "replays":
+            delays(laboratory, model, options)
+        print(f"relay: {hosts.close()}", flush=True)
 
 
 def options_given() -> argparse.Namespace:
@@ -63,6 +72,8 @@ def options_given() -> argparse.Namespace:
     parser.add_argument("--programs", nargs="*", default=PROGRAMS, choices=PROGRAMS)
     parser.add_argument("--ranks", type=int, nargs="*", default=[2, 3, 4], help="of the replays")
     parser.add_argument("--rounds", type=int, default=500)
+    parser.add_argument("--model", type=Path, help="one that was measured and kept before")
+    parser.add_argument("--keep", type=Path, metavar="FOLDER", help="where models and traces stay")
     parser.add_argument("--budget", type=int, default=60, help="seconds for measuring the model")
     return parser.parse_args()
 

@@ -148,7 +148,9 @@ class Relay {
   void deliver() {
     for (auto now = Clock::now(); !waiting_.empty() && waiting_.top()->due <= now; now = Clock::now()) {
       const Frame& frame = *waiting_.top();
-      if (write(hosts_[frame.to].device, frame.bytes.data(), frame.bytes.size()) < 0 && errno != EIO) fail("write");
+      const auto written = write(hosts_[frame.to].device, frame.bytes.data(), frame.bytes.size());
+      // A device that is down, or full, loses the frame.
+      if (written < 0 && errno != EIO && errno != EAGAIN && errno != ENOBUFS) fail("write");
       ++delivered_;
       late_ += now - frame.due;
       latest_ = std::max<nanoseconds>(latest_, now - frame.due);

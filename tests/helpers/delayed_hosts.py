@@ -20,7 +20,7 @@ from nodes import LINK, NETWORK, inside, make_namespace, remove_namespace, run_c
 from chiplog.measurement.mpis import Mpi
 
 RELAY = REPOSITORY / "testbeds" / "delays" / "relay.cpp"
-PRIORITY = 40
+PRIORITY = 50
 AGENT = """\
 #!/bin/bash
 # In place of ssh: runs a command on the host of an address or a name, on the processor of its number.
@@ -31,7 +31,8 @@ exec chrt -r {priority} taskset -c $((number % {processors})) ip netns exec "$ho
 """
 LAUNCHER = """\
 #!/bin/bash
-exec chrt -r {priority} taskset -c 0 ip netns exec {host} unshare -u sh -c 'hostname "$0"; exec "$@"' {host} {command} "$@"
+host={host}
+exec chrt -r {priority} taskset -c 0 ip netns exec $host unshare -u sh -c 'hostname "$0"; exec "$@"' $host {command} "$@"
 """
 
 
@@ -55,7 +56,7 @@ class DelayedHosts:
         return self._read()
 
     def launcher(self, mpi: Mpi, ranks: int, directory: Path) -> Path:
-        """A program in `directory` that starts its arguments on so many ranks, one a host, then again from the first."""
+        """A program in `directory` that starts its arguments on so many ranks, one a host."""
         prefix = self.names[0].removesuffix("node0")
         agent, launcher = directory / "agent", directory / f"launch-{ranks}"
         fields = {"priority": PRIORITY, "processors": os.cpu_count() or 1}
@@ -79,7 +80,7 @@ class DelayedHosts:
 
 @contextlib.contextmanager
 def delayed_hosts(count: int, build: Path) -> Iterator[DelayedHosts]:
-    """`count` hosts at 200 Mbit/s without delay; the relay is compiled into `build`. The test is skipped without root."""
+    """`count` hosts at 200 Mbit/s without delay; the relay is compiled into `build`. Skips the test without root."""
     if os.geteuid() != 0:
         pytest.skip("network namespaces need root")
     if not Path("/dev/net/tun").exists():

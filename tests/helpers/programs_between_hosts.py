@@ -1,8 +1,7 @@
-"""The programs of communicating.cpp on hosts of known delay: run, traced by chiplog, and predicted from their traces."""
+"""The programs of communicating.cpp on hosts of known delay: run, traced, and predicted from their traces."""
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import subprocess
@@ -11,13 +10,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
-from typing import Any
 
 from barrier_programs import compile_program
 from delayed_hosts import DelayedHosts
 
+import chiplog
+from chiplog.application.result import Alternative, Replay
 from chiplog.measurement.launchers import OPEN_MPI_AS_ROOT
 from chiplog.measurement.mpis import Mpi
+from chiplog.measurement.tracer import trace_command
+from chiplog.tracing.importer import read_trace
+from chiplog.tracing.trace import kinds
 
 PROGRAMS = (
     "ring",
@@ -30,6 +33,8 @@ PROGRAMS = (
     "threads",
 )
 PATIENCE_SECONDS = 300
+PROGRAM_SECONDS = 30
+"""The programs take a second; one that hangs must not keep the processors for long, which others need, too."""
 
 
 @dataclass(frozen=True)
@@ -71,20 +76,22 @@ class Laboratory:
 
     def run(self, name: str, ranks: int, rounds: int) -> float:
         """Seconds of a program, by itself."""
-        printed = self._checked([*self._launch(ranks), name, str(rounds)])
-        return float(printed.split(name)[-1])
+        words = [*self._launch(ranks), name, str(rounds)]
+        return _printed_seconds(self._checked(words, PROGRAM_SECONDS), name)
 
     def median_seconds(self, name: str, ranks: int, rounds: int, runs: int = 3) -> float:
         """The median of some runs."""
         return median(self.run(name, ranks, rounds) for _ in range(runs))
 
-    def trace(self, name: str, ranks: int, rounds: int) -> Path:
-        """The folder of a program's trace."""
+    def trace(self, name: str, ranks: int, rounds: int) -> tuple[Path, float]:
+        """The folder of a program's trace, and the seconds that it took under the tracer."""
         folder = self.directory / f"{name}-{ranks}"
         shutil.rmtree(folder, ignore_errors=True)
-        launch = [*self._launch(ranks), name, str(rounds)]
-        self.chiplog("trace", "--mpi", self.mpi.mpicxx, "-o", folder, "--", *launch)
-        return folder
+        folder.mkdir()
+        words = [*self._launch(ranks), name, str(rounds)]
+        traced = trace_command(words, folder, mpicxx=str(self.mpi.mpicxx))
+        printed = self._checked(traced.words, PROGRAM_SECONDS, **traced.environment)
+        return folder, _printed_seconds(printed, name)
 
     def measure_model(self, budget_seconds: int, sizes: str = "1:64KiB") -> Path:
         """A model of messages between the first two hosts, as fast as they are now."""
@@ -92,33 +99,29 @@ class Laboratory:
         launcher = self.hosts.launcher(self.mpi, 2, self.directory)
         how = ["--mpi", self.mpi.mpicxx, "--launcher", launcher, "--budget", budget_seconds]
         what = ["--pattern", "prtt,exchange", "--sizes", sizes, "--no-refine"]
-        self.chiplog("measure", "mpi", *how, *what, "-o", run)
-        self.chiplog("fit", run, "-o", model)
+        run.unlink(missing_ok=True)
+        self._chiplog("measure", "mpi", *how, *what, "-o", run)
+        self._chiplog("fit", run, "-o", model)
         return model
 
-    def predict(self, trace: Path, model: Path, changes: Sequence[str] = ()) -> TracedProgram:
-        """The program's time by the model, now and with each of the changes."""
-        out = self.directory / "app.json"
-        asked = [word for change in changes for word in ("--change", change)]
-        options = ["--anyway", "--json", out, *asked]
-        out.unlink(missing_ok=True)
-        self.chiplog("app", trace, "--model", model, *options)
-        said = json.loads(out.read_text())
-        around = sum(
-            min(row["call_seconds"].get(call, 0.0) for row in said["rows"])
-            for call in ("MPI_Init", "MPI_Init_thread", "MPI_Finalize")
-        )
+    def predict(
+        self, traced: tuple[Path, float], model: Path, changes: Sequence[str] = ()
+    ) -> TracedProgram:
+        """The time of a traced program by the model, now and with each of the changes."""
+        trace, seconds = traced
+        said = chiplog.app(trace, model, changes=list(changes), anyway=True)
+        assert said.replay is not None
+        around = _seconds_around(trace)
 
-        def predicted(answer: dict[str, Any]) -> Predicted:
-            return Predicted(*(answer[end] - around for end in ("seconds", "low", "high")))
+        def predicted(answer: Replay | Alternative) -> Predicted:
+            return Predicted(answer.seconds - around, answer.low - around, answer.high - around)
 
-        in_mpi = [row["mpi_seconds"] - row["start_and_end_seconds"] for row in said["rows"]]
-        changed = {each["what"]: predicted(each) for each in said.get("alternatives", [])}
-        seconds = said["seconds"] - around
+        in_mpi = [row.mpi_seconds - row.start_and_end_seconds for row in said.rows]
+        changed = {each.what: predicted(each) for each in said.replay.alternatives}
         mpi_seconds = sum(in_mpi) / len(in_mpi)
-        return TracedProgram(seconds, mpi_seconds, predicted(said["replay"]), changed)
+        return TracedProgram(seconds, mpi_seconds, predicted(said.replay), changed)
 
-    def chiplog(self, *words: object) -> str:
+    def _chiplog(self, *words: object) -> str:
         """What a command of chiplog's prints."""
         return self._checked([sys.executable, "-m", "chiplog", *map(str, words)])
 
@@ -126,15 +129,37 @@ class Laboratory:
         launcher = self.hosts.launcher(self.mpi, ranks, self.directory)
         return [str(launcher), str(self.directory / "programs")]
 
-    def _checked(self, words: Sequence[str]) -> str:
+    def _checked(
+        self, words: Sequence[str], limit_seconds: int = PATIENCE_SECONDS, **variables: str
+    ) -> str:
         done = subprocess.run(
-            words,
-            env={**os.environ, **self.mpi.environment, **OPEN_MPI_AS_ROOT},
+            ["timeout", "--signal=KILL", str(limit_seconds), *words],
+            env={**os.environ, **self.mpi.environment, **OPEN_MPI_AS_ROOT, **variables},
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
-            timeout=PATIENCE_SECONDS,
             check=False,
         )
         assert done.returncode == 0, f"{' '.join(words)}: {(done.stderr or done.stdout)[-1000:]}"
+        assert self.hosts.relay.poll() is None, "the relay has ended"
         return done.stdout
+
+
+def _printed_seconds(printed: str, name: str) -> float:
+    return next(
+        float(line.split()[1]) for line in printed.splitlines() if line.startswith(f"{name} ")
+    )
+
+
+def _seconds_around(folder: Path) -> float:
+    """What a replay has before and after the program: the last rank's start, and MPI_Init and MPI_Finalize."""
+    ranks = [rank.calls for rank in read_trace(folder).ranks]
+    begins = [int(calls["begin_ns"].min()) for calls in ranks]
+    lasting = [
+        min(
+            int((calls["end_ns"] - calls["begin_ns"])[calls["kind"] == kind].sum())
+            for calls in ranks
+        )
+        for kind in kinds("Init", "Init_thread", "Finalize")
+    ]
+    return (max(begins) - min(begins) + sum(lasting)) / 1e9

@@ -289,7 +289,9 @@ def options_given() -> argparse.Namespace:
     )
     parser.add_argument("--mpi", default="mpicxx", help="compiler wrapper of the MPI")
     parser.add_argument("--programs", type=Path, default=os.environ.get("MPICH_TESTS"))
-    parser.add_argument("--library", help=f"{BARRIERS.file_name}, or the tracer; built where it is not given")
+    parser.add_argument(
+        "--library", help=f"{BARRIERS.file_name}, or the tracer; built where it is not given"
+    )
     parser.add_argument("--tracer", action="store_true", help="in place of the barrier library")
     parser.add_argument("--results", type=Path, required=True, help="file of the runs so far")
     parser.add_argument("--only", nargs="*", default=[], help="folders below --programs")

@@ -19,13 +19,21 @@ char outgoing[1 << 16], incoming[4][1 << 16];
 int next() { return (rank + 1) % ranks; }
 int previous() { return (rank + ranks - 1) % ranks; }
 
+long long now_ns() {
+  timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return now.tv_sec * 1'000'000'000LL + now.tv_nsec;
+}
+
+/// Takes exactly so long: it sleeps for most of that, and looks at the clock for the rest, as a sleeper may wake late.
 void compute(double milliseconds) {
-  timespec until;
-  clock_gettime(CLOCK_MONOTONIC, &until);
-  const auto ns = until.tv_nsec + static_cast<long>(milliseconds * 1e6);
-  until.tv_sec += ns / 1'000'000'000;
-  until.tv_nsec = ns % 1'000'000'000;
+  constexpr long long awake_ns = 200'000;
+  const long long end_ns = now_ns() + static_cast<long long>(milliseconds * 1e6);
+  const long long until_ns = end_ns - awake_ns;
+  const timespec until{until_ns / 1'000'000'000, until_ns % 1'000'000'000};
   clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, nullptr);
+  while (now_ns() < end_ns) {
+  }
 }
 
 /// A token goes around; all compute before they have it.
