@@ -2,10 +2,11 @@
 
     python benchmarks/application_delays.py [--mpi MPICXX…] [--only replays|delays]
 
-The programs of tests/testbeds/programs/communicating.cpp run between network namespaces, over a relay of known delay and
-rate (testbeds/delays). At 200 Mbit/s without delay a model is measured, and each program is traced once. Replays: each
-trace's time and its time in MPI, by the model, against those that were traced, with 2 to 4 ranks. Delays: the time that
-is predicted of each trace with more delay, and with half the bandwidth, against the median of three runs there.
+The programs of tests/testbeds/programs/communicating.cpp run between network namespaces, over a relay of known
+delay and rate (testbeds/delays). At 200 Mbit/s without delay a model is measured, and each program is traced once.
+Replays: each trace's time and its time in MPI, by the model, against those that were traced, with 2 to 4 ranks.
+Delays: the time that is predicted of each trace with more delay, and with half the bandwidth, against the median of
+three runs there.
 
 Needs root. Nothing leaves this machine, and all namespaces go at the end.
 """

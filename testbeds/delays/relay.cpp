@@ -23,6 +23,7 @@
 #include <queue>
 #include <string>
 #include <system_error>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -180,12 +181,30 @@ class Relay {
   nanoseconds latest_{0};
 };
 
+/// Keeps each processor from halting, with whatever nobody else wants of it: a virtual one that has halted takes tens
+/// of microseconds to wake up, and whether it does depends on what else runs on this machine.
+std::vector<std::jthread> keep_awake() {
+  std::vector<std::jthread> threads;
+  for (unsigned processor = 0; processor < std::thread::hardware_concurrency(); ++processor)
+    threads.emplace_back([processor](const std::stop_token& stop) {
+      cpu_set_t here;
+      CPU_ZERO(&here);
+      CPU_SET(processor, &here);
+      const sched_param none{};
+      if (sched_setaffinity(0, sizeof here, &here) != 0 || sched_setscheduler(0, SCHED_IDLE, &none) != 0) return;
+      while (!stop.stop_requested()) {
+      }
+    });
+  return threads;
+}
+
 }  // namespace
 
 int main(int count, char** words) try {
   setvbuf(stdout, nullptr, _IOLBF, 0);
   if (count < 5) throw std::invalid_argument("relay BITS_PER_SECOND DELAY_US NAMESPACE NAMESPACE…");
   prctl(PR_SET_TIMERSLACK, 1UL);
+  const auto awake = keep_awake();
   const sched_param real_time{.sched_priority = priority};
   if (sched_setscheduler(0, SCHED_FIFO, &real_time) != 0) std::fprintf(stderr, "relay: no real-time priority\n");
   Relay relay(parse_speed(words[1], words[2]), std::vector<std::string>(words + 3, words + count));

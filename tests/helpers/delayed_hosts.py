@@ -27,12 +27,14 @@ AGENT = """\
 while [[ "$1" == -* ]]; do case "$1" in -l|-p|-o) shift 2;; *) shift;; esac; done
 case "$1" in *.*) number=$((${{1##*.}} - 1));; *) number=${{1##*node}};; esac
 host={prefix}node$number; shift
-exec chrt -r {priority} taskset -c $((number % {processors})) ip netns exec "$host" unshare -u sh -c "hostname $host; $*"
+processor=$((number % {processors}))
+exec chrt -r {priority} taskset -c $processor ip netns exec $host unshare -u sh -c "hostname $host; $*"
 """
 LAUNCHER = """\
 #!/bin/bash
 host={host}
-exec chrt -r {priority} taskset -c 0 ip netns exec $host unshare -u sh -c 'hostname "$0"; exec "$@"' $host {command} "$@"
+rename='hostname "$0"; exec "$@"'
+exec chrt -r {priority} taskset -c 0 ip netns exec $host unshare -u sh -c "$rename" $host {command} "$@"
 """
 
 
@@ -88,7 +90,7 @@ def delayed_hosts(count: int, build: Path) -> Iterator[DelayedHosts]:
     for program, package in (("ip", "iproute2"), ("chrt", "util-linux"), ("g++", "g++")):
         require_command(program, package)
     program = build / "relay"
-    run_checked("g++", "-std=c++20", "-O2", str(RELAY), "-o", str(program))
+    run_checked("g++", "-std=c++20", "-O2", "-pthread", str(RELAY), "-o", str(program))
     names = tuple(f"chiplog{os.getpid()}node{number}" for number in range(count))
     with contextlib.ExitStack() as opened:
         for name in names:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
+import numpy as np
 from barrier_programs import compile_program
 from delayed_hosts import DelayedHosts
 
@@ -152,14 +153,26 @@ def _printed_seconds(printed: str, name: str) -> float:
 
 
 def _seconds_around(folder: Path) -> float:
-    """What a replay has before and after the program: the last rank's start, and MPI_Init and MPI_Finalize."""
+    """What a replay has before the programs' first barrier and behind their last MPI_Reduce.
+
+    In a replay MPI_Init and MPI_Finalize take on each rank what they took on the quickest.
+    """
     ranks = [rank.calls for rank in read_trace(folder).ranks]
-    begins = [int(calls["begin_ns"].min()) for calls in ranks]
-    lasting = [
-        min(
-            int((calls["end_ns"] - calls["begin_ns"])[calls["kind"] == kind].sum())
-            for calls in ranks
-        )
-        for kind in kinds("Init", "Init_thread", "Finalize")
+    origin = min(int(calls["begin_ns"].min()) for calls in ranks)
+    init, barrier, reduce, finalize = (
+        [calls[np.isin(calls["kind"], kinds(*names))] for calls in ranks]
+        for names in (("Init", "Init_thread"), ("Barrier",), ("Reduce",), ("Finalize",))
+    )
+    shortest = [
+        min(int(calls["end_ns"][0] - calls["begin_ns"][0]) for calls in of_ranks)
+        for of_ranks in (init, finalize)
     ]
-    return (max(begins) - min(begins) + sum(lasting)) / 1e9
+    before = [
+        int(first["begin_ns"][0]) - origin + int(meets["begin_ns"][0] - first["end_ns"][0])
+        for first, meets in zip(init, barrier, strict=True)
+    ]
+    behind = [
+        int(last["begin_ns"][0] - sums["begin_ns"][-1])
+        for sums, last in zip(reduce, finalize, strict=True)
+    ]
+    return (max(before) + max(behind) + sum(shortest)) / 1e9
