@@ -96,12 +96,14 @@ def delayed_hosts(count: int, build: Path) -> Iterator[DelayedHosts]:
         for name in names:
             make_namespace(name)
             opened.callback(remove_namespace, name)
-        relay = subprocess.Popen(
-            [str(program), "200e6", "0", *names],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
+        relay = opened.enter_context(
+            subprocess.Popen(
+                [str(program), "200e6", "0", *names],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                text=True,
+            )
         )
         opened.callback(relay.kill)
         hosts = DelayedHosts(names, relay)
