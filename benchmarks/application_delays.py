@@ -14,6 +14,7 @@ Needs root. Nothing leaves this machine, and all namespaces go at the end.
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 import tempfile
 from pathlib import Path
@@ -24,6 +25,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests" / "helpe
 from delayed_hosts import delayed_hosts
 from programs_between_hosts import PROGRAMS, Laboratory, TracedProgram
 
+from chiplog.errors import CorruptFile
 from chiplog.measurement.mpis import Mpi, identify_mpi
 from chiplog.measurement.probes import build_probe
 
@@ -41,6 +43,9 @@ GOAL, SECONDS_GOAL, MPI_GOAL = 0.10, 0.05, 0.15
 
 def main() -> None:
     options = options_given()
+    if os.geteuid() != 0:
+        print("skipped: network namespaces need root")
+        return
     for mpicxx in options.mpi:
         mpi = identify_mpi(mpicxx)
         with tempfile.TemporaryDirectory() as build:
@@ -84,12 +89,17 @@ def replays(laboratory: Laboratory, model: Path, options: argparse.Namespace) ->
     inside = total = 0
     for ranks in options.ranks:
         for name in options.programs:
-            trace = laboratory.trace(name, ranks, options.rounds)
-            said = laboratory.predict(trace, model)
+            total += 1
+            try:
+                trace = laboratory.trace(name, ranks, options.rounds)
+                said = laboratory.predict(trace, model)
+            except CorruptFile as error:  # calls of several threads may not be replayed
+                print(f"{name:15} {ranks} ranks: {str(error)[:160]}  OUT", flush=True)
+                continue
             seconds = said.replayed.seconds / said.traced_seconds - 1
             in_mpi = said.replayed_mpi_seconds / said.mpi_seconds - 1
             is_inside = abs(seconds) <= SECONDS_GOAL and abs(in_mpi) <= MPI_GOAL
-            total, inside = total + 1, inside + is_inside
+            inside += is_inside
             print(
                 f"{name:15} {ranks} ranks: {said.traced_seconds:.3f} s traced, replayed {seconds:+.1%}; "
                 f"in MPI {said.mpi_seconds:.3f} s, replayed {in_mpi:+.1%}{'' if is_inside else '  OUT'}",
@@ -104,13 +114,15 @@ def delays(laboratory: Laboratory, model: Path, options: argparse.Namespace) -> 
     """Prints each prediction for a network that differs, and how the program did there."""
     said: dict[str, TracedProgram] = {}
     for name in options.programs:
+        if name == "threads":  # its calls can't be replayed as those of one thread
+            continue
         said[name] = laboratory.predict(
             laboratory.trace(name, 2, options.rounds), model, list(CHANGES)
         )
     errors, inside = [], 0
     for change, link in CHANGES.items():
         laboratory.hosts.set(*link)
-        for name in options.programs:
+        for name in said:
             taken = laboratory.median_seconds(name, 2, options.rounds)
             predicted = said[name].changed[change]
             errors.append(predicted.seconds / taken - 1)

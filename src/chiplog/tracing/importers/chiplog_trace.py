@@ -106,7 +106,7 @@ def _notes_on_threads(recorded: Sequence[RecordedRank]) -> list[str]:
     if not ranks:
         return []
     return [
-        f"several threads call MPI on rank {ranks[0]} and {len(ranks) - 1} others: time in MPI is that of all of them, "
+        f"several threads call MPI on {len(ranks)} of {len(recorded)} ranks: time in MPI is that of all of them, "
         "and a replay takes their calls as those of one thread, which may wait for each other for ever."
     ]
 
