@@ -89,8 +89,8 @@ def delayed_hosts(count: int, build: Path) -> Iterator[DelayedHosts]:
         pytest.skip("there is no /dev/net/tun")
     for program, package in (("ip", "iproute2"), ("chrt", "util-linux"), ("g++", "g++")):
         require_command(program, package)
-    program = build / "relay"
-    run_checked("g++", "-std=c++20", "-O2", "-pthread", str(RELAY), "-o", str(program))
+    relay_program = build / "relay"
+    run_checked("g++", "-std=c++20", "-O2", "-pthread", str(RELAY), "-o", str(relay_program))
     names = tuple(f"chiplog{os.getpid()}node{number}" for number in range(count))
     with contextlib.ExitStack() as opened:
         for name in names:
@@ -98,7 +98,7 @@ def delayed_hosts(count: int, build: Path) -> Iterator[DelayedHosts]:
             opened.callback(remove_namespace, name)
         relay = opened.enter_context(
             subprocess.Popen(
-                [str(program), "200e6", "0", *names],
+                [str(relay_program), "200e6", "0", *names],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
