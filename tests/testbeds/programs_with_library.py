@@ -327,12 +327,19 @@ def main() -> int:
     ]
     results = Results(options.results)
     with tempfile.TemporaryDirectory() as build:
-        tools = [
+        around, copying = (
             compile_tool(library.mpi, source, Path(build) / f"{source}.so")
             for source in (BARRIERS_AROUND, COPY_AT_START)
-        ]
+        )
         runner = Runner(
-            library, *tools, suite, results, options.times, options.limit, traces=options.tracer
+            library,
+            around,
+            copying,
+            suite,
+            results,
+            options.times,
+            options.limit,
+            traces=options.tracer,
         )
         for case in cases:
             runner.run(case)
