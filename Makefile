@@ -34,7 +34,7 @@ export PATH := $(abspath $(BIN)):$(PATH)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup report check test statistics native test-native test-python test-library test-rdma test-wheel wheel sdist site packages papers rooms old man lint format examples sanitize fuzz bench clean
+.PHONY: help setup report check test statistics native test-native test-python test-library test-tracer test-rdma test-wheel wheel sdist site packages papers rooms old man lint format examples sanitize fuzz bench clean
 
 help:  ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -69,6 +69,10 @@ statistics: $(STAMP)/test  ## Run the statistical tests with long series (a quar
 test-library: $(STAMP)/test $(STAMP)/mpi-wheels  ## Run the barrier library's tests with long series and all MPIs (an hour)
 	@.ci/packages $(TEST_PACKAGES)
 	CHIPLOG_TEST_LONG=1 CHIPLOG_TEST_MPIS=$(TEST_MPIS) $(BIN)/python -m pytest tests/testbeds/test_barrier_library.py --timeout=3600
+
+test-tracer: $(STAMP)/test  ## Run the programs in the folder MPICH_TESTS, such as MPICH's compiled test suite, under the tracer
+	@.ci/packages $(TEST_PACKAGES)
+	$(BIN)/python tests/testbeds/programs_with_library.py --tracer --programs "$(MPICH_TESTS)" --mpi $(or $(MPI),mpicxx.mpich) --results $(or $(RESULTS),$(BUILD)/tracer-suite.jsonl)
 
 test-rdma: $(STAMP)/test  ## Run what needs RDMA devices, in a machine of QEMU's
 	@.ci/packages $(RDMA_PACKAGES)

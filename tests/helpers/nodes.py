@@ -83,15 +83,15 @@ def nodes(
     made: list[str] = []
     try:
         for name in (switch, *names):
-            _make_namespace(name)
+            make_namespace(name)
             made.append(name)
         shape = Shape(process_mbit, node_mbit, processes, burst_frames)
         for command in commands(switch, names, shape):
-            _run(*command)
+            run_checked(*command)
         yield Nodes(names)
     finally:
         for name in made:
-            _remove_namespace(name)
+            remove_namespace(name)
 
 
 def commands(switch: str, names: tuple[str, ...], shape: Shape) -> Iterator[list[str]]:
@@ -107,17 +107,24 @@ def _address(node: int) -> str:
     return f"10.77.0.{node + 1}"
 
 
-def _make_namespace(name: str) -> None:
+def inside(name: str) -> list[str]:
+    """What runs the words behind it in a namespace."""
+    return ["ip", "netns", "exec", name]
+
+
+def make_namespace(name: str) -> None:
+    """The namespace of a host; the test is skipped where there can be none."""
     made = subprocess.run(["ip", "netns", "add", name], capture_output=True, text=True, check=False)
     if made.returncode != 0:
         pytest.skip(f"network namespaces can't be made here: {made.stderr.strip()}")
 
 
-def _remove_namespace(name: str) -> None:
-    inside = subprocess.run(
+def remove_namespace(name: str) -> None:
+    """Ends what runs in a namespace, and removes it."""
+    running = subprocess.run(
         ["ip", "netns", "pids", name], capture_output=True, text=True, check=False
     )
-    for process in inside.stdout.split():
+    for process in running.stdout.split():
         with contextlib.suppress(ProcessLookupError):
             os.kill(int(process), signal.SIGKILL)
     subprocess.run(["ip", "netns", "del", name], check=False)
@@ -135,7 +142,7 @@ def _plugged(node: str, number: int, switch: str) -> Iterator[list[str]]:
     yield [*on_switch, "link", "set", "dev", port, "up"]
     # Reno keeps a window that no loss ever cuts here; others pace their segments, which is a rate of its own.
     settings = ("tcp_congestion_control=reno", "tcp_slow_start_after_idle=0")
-    yield ["ip", "netns", "exec", node, "sysctl", "-qw", *(f"net.ipv4.{one}" for one in settings)]
+    yield [*inside(node), "sysctl", "-qw", *(f"net.ipv4.{one}" for one in settings)]
     yield [*on_node, "addr", "add", f"{_address(number)}/24", "dev", LINK]
     yield [*on_node, "link", "set", "dev", LINK, "up"]
 
@@ -170,6 +177,7 @@ def _tc(node: str, kind: str, *words: str) -> list[str]:
     return ["tc", "-n", node, kind, "add", "dev", LINK, *words]
 
 
-def _run(*command: str) -> None:
+def run_checked(*command: str) -> None:
+    """Run a command that must end with 0."""
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, f"{shlex.join(command)}: {done.stderr}"

@@ -7,6 +7,9 @@ the library; what fails there now and then, too, runs in turn with and without i
 with it. A program fails if it does not end, or does not end with 0. A file `testlist` or `testlist.in` beside it
 can tell arguments, and another end, as those of MPICH's tests do: see listed_programs.py.
 
+With --tracer, the tracer of `chiplog trace` stands in place of the library. Each program runs as it is and then
+traced; what fails only then is looked into in the same way. A program that passes must leave a trace that can be read.
+
 Each run is written to --results at once. A second call with the same file goes on where the first one ended.
 """
 
@@ -20,7 +23,7 @@ import signal
 import sys
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "helpers"))
@@ -30,9 +33,13 @@ from contained import run_contained
 from listed_programs import Case, Suite
 from scipy.stats import fisher_exact
 
+from chiplog.errors import ChiplogError
 from chiplog.measurement.launchers import OPEN_MPI_AS_ROOT
 from chiplog.measurement.library import BARRIERS, BuiltLibrary, build_library, find_library
 from chiplog.measurement.mpis import identify_mpi
+from chiplog.measurement.shared_libraries import build_cached
+from chiplog.measurement.tracer import FOLDER_VARIABLE, TRACER
+from chiplog.tracing.importer import read_trace
 
 BARRIERS_AROUND = "barriers_around.cpp"
 COPY_AT_START = "copy_at_start.cpp"
@@ -81,6 +88,9 @@ class Way:
 
 BARE = Way(False, False)
 WAYS = (BARE, Way(True, False), Way(True, True))
+TRACED_WAYS = (BARE, Way(True, False))
+TRACED_SETTINGS = ({FOLDER_VARIABLE: "."},)
+"""Each run has a folder of its own."""
 
 
 class Results:
@@ -155,12 +165,22 @@ class Runner:
     results: Results
     times: int
     limit_seconds: float
+    traces: bool = field(default=False, kw_only=True)
+    """Is the library the tracer?"""
+
+    @property
+    def ways(self) -> tuple[Way, ...]:
+        return TRACED_WAYS if self.traces else WAYS
+
+    @property
+    def settings(self) -> tuple[dict[str, str], ...]:
+        return TRACED_SETTINGS if self.traces else SETTINGS
 
     def run(self, case: Case) -> None:
-        for way in WAYS:
+        for way in self.ways:
             if way != BARE and "passed" not in self.results.outcomes(case, BARE):
                 return
-            for turn in range(self.times if way == WAYS[-1] else 1):
+            for turn in range(self.times if way == self.ways[-1] else 1):
                 self._once(case, way, turn)
                 failed = self.results.runs[case, way, turn]["outcome"] != "passed"
                 if failed and self._fails_without(case, way):
@@ -176,10 +196,10 @@ class Runner:
 
     def _compare(self, case: Case, way: Way, failed: int) -> None:
         """Runs in turn with the settings of the turn that failed and without the library."""
-        settings = failed % len(SETTINGS)
-        copies = 1 if "CHIPLOG_EVERY_RANK" in SETTINGS[settings] else 0
+        settings = failed % len(self.settings)
+        copies = 1 if "CHIPLOG_EVERY_RANK" in self.settings[settings] else 0
         for pair in range(COMPARED):
-            self._once(case, way, COMPARED_FROM + len(SETTINGS) * pair + settings)
+            self._once(case, way, COMPARED_FROM + len(self.settings) * pair + settings)
             self._once(case, way.control, COMPARED_FROM + 2 * pair + copies)
 
     def _once(self, case: Case, way: Way, turn: int) -> None:
@@ -190,7 +210,7 @@ class Runner:
             preload.append(self.library.path)
         elif turn % 2 == 1:
             preload.append(self.copy_at_start)
-        settings = SETTINGS[turn % len(SETTINGS)] if way.library else {}
+        settings = self.settings[turn % len(self.settings)] if way.library else {}
         program = str(self.suite.folder / case.program)
         mpi = self.library.mpi
         command = preloaded_command(
@@ -209,7 +229,9 @@ class Runner:
                 directory=Path(directory),
                 limit_seconds=self._limit_seconds(case, way),
             )
-        outcome = case.judge.outcome(done)
+            outcome = case.judge.outcome(done)
+            if outcome == "passed" and way.library and self.traces:
+                outcome = outcome_of_trace(Path(directory))
         run: dict[str, object] = {"outcome": outcome, "seconds": round(done.seconds, 2)}
         if outcome != "passed":
             run |= {"settings": settings, "output": done.output[-TAIL_CHARACTERS:]}
@@ -221,6 +243,16 @@ class Runner:
         if bare is None or way == BARE:
             return self.limit_seconds
         return self.limit_seconds + LIMIT_FACTOR * float(str(bare["seconds"]))
+
+
+def outcome_of_trace(folder: Path) -> str:
+    """`passed`, or why the trace that a program left there is none; a program that never calls MPI leaves none."""
+    try:
+        if any(folder.glob("rank-*.trace")):
+            read_trace(folder)
+    except ChiplogError as error:
+        return f"left a trace that can't be read: {error}"
+    return "passed"
 
 
 def summary(results: Results, cases: Sequence[Case]) -> tuple[list[str], int]:
@@ -257,7 +289,10 @@ def options_given() -> argparse.Namespace:
     )
     parser.add_argument("--mpi", default="mpicxx", help="compiler wrapper of the MPI")
     parser.add_argument("--programs", type=Path, default=os.environ.get("MPICH_TESTS"))
-    parser.add_argument("--library", help=f"{BARRIERS.file_name}; built where it is not given")
+    parser.add_argument(
+        "--library", help=f"{BARRIERS.file_name}, or the tracer; built where it is not given"
+    )
+    parser.add_argument("--tracer", action="store_true", help="in place of the barrier library")
     parser.add_argument("--results", type=Path, required=True, help="file of the runs so far")
     parser.add_argument("--only", nargs="*", default=[], help="folders below --programs")
     parser.add_argument("--skip", nargs="*", default=[], help="programs below --programs")
@@ -271,9 +306,11 @@ def options_given() -> argparse.Namespace:
 
 
 def library_of(options: argparse.Namespace) -> BuiltLibrary:
+    mpi = identify_mpi(options.mpi)
+    if options.library is None and options.tracer:
+        return BuiltLibrary(build_cached(TRACER, mpi), mpi)
     if options.library is None:
         return build_library(options.mpi)
-    mpi = identify_mpi(options.mpi)
     return BuiltLibrary(find_library(options.library, mpi.mpicxx), mpi)
 
 
@@ -290,11 +327,20 @@ def main() -> int:
     ]
     results = Results(options.results)
     with tempfile.TemporaryDirectory() as build:
-        tools = [
+        around, copying = (
             compile_tool(library.mpi, source, Path(build) / f"{source}.so")
             for source in (BARRIERS_AROUND, COPY_AT_START)
-        ]
-        runner = Runner(library, *tools, suite, results, options.times, options.limit)
+        )
+        runner = Runner(
+            library,
+            around,
+            copying,
+            suite,
+            results,
+            options.times,
+            options.limit,
+            traces=options.tracer,
+        )
         for case in cases:
             runner.run(case)
     lines, wrong = summary(results, cases)

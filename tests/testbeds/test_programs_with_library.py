@@ -13,7 +13,15 @@ import pytest
 from barrier_programs import compile_program, compile_tool
 from contained import Contained
 from listed_programs import Case, Judge, Suite
-from programs_with_library import BARE, COMPARED, WAYS, Results, Runner, Way
+from programs_with_library import (
+    BARE,
+    COMPARED,
+    WAYS,
+    Results,
+    Runner,
+    Way,
+    outcome_of_trace,
+)
 
 from chiplog.measurement.library import BuiltLibrary
 from chiplog.measurement.mpis import Mpi
@@ -68,6 +76,23 @@ def test_programs_that_pass_with_the_library_are_listed(
     assert (
         "4 cases, 2 of which pass without the library; 4 runs with it; 0 pass only" in done.stdout
     )
+
+
+def test_programs_that_pass_under_the_tracer_are_listed_and_leave_traces(
+    mpi: Mpi, suite: Path, tmp_path: Path
+) -> None:
+    done = checked(mpi, suite, tmp_path / "results", "--tracer", "--times", "1")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "meeting/cases in-a-row 5: 2 passed\n" in done.stdout
+    assert (
+        "4 cases, 2 of which pass without the library; 2 runs with it; 0 pass only" in done.stdout
+    )
+
+
+def test_a_trace_that_cannot_be_read_is_a_failure(tmp_path: Path) -> None:
+    assert outcome_of_trace(tmp_path) == "passed"
+    (tmp_path / "rank-0.trace").write_bytes(b"CHIPLOGT cut")
+    assert outcome_of_trace(tmp_path).startswith("left a trace that can't be read: ")
 
 
 @pytest.mark.parametrize(

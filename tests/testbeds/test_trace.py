@@ -202,6 +202,7 @@ def test_threads_lose_no_call(record: Record) -> None:
         assert rank.call_counts["MPI_Isend"] == rank.call_counts["MPI_Waitall"] == 600
         assert int(rows(rank, "Waitall")["requests"].sum()) == 1200
         assert np.all(np.diff(rank.calls["begin_ns"]) >= 0)
+    assert any(note.startswith("several threads call MPI on 2 of 2 ranks") for note in trace.notes)
 
 
 def test_fortran_programs_are_recorded_as_those_in_c(record: Record, fortran_program: Path) -> None:

@@ -41,7 +41,7 @@ def _read(place: Path, options: TraceOptions) -> Trace:
     files = _files(place) or {0: place}
     count = _count_ranks(files, place)
     recorded = read_ranks([files[rank] for rank in sorted(files)], options.progress)
-    notes = _correct_clocks(recorded)
+    notes = _correct_clocks(recorded) + _notes_on_threads(recorded)
     beginnings = [record.calls["begin_ns"].min() for record in recorded if record.calls.size]
     origin_ns = int(min(beginnings, default=0))
     groups = _Communicators(count)
@@ -99,6 +99,16 @@ def _correct_clocks(recorded: Sequence[RecordedRank]) -> list[str]:
             rough.append(record.host)
     hosts = ", ".join(sorted(set(rough)))
     return [f"the clocks of {hosts} are only known by the time of day."] if rough else []
+
+
+def _notes_on_threads(recorded: Sequence[RecordedRank]) -> list[str]:
+    ranks = [record.rank for record in recorded if np.any(np.diff(record.calls["begin_ns"]) < 0)]
+    if not ranks:
+        return []
+    return [
+        f"several threads call MPI on {len(ranks)} of {len(recorded)} ranks: time in MPI is that of all of them, "
+        "and a replay takes their calls as those of one thread, which may wait for each other for ever."
+    ]
 
 
 def _real_minus_monotonic(record: RecordedRank) -> int:
