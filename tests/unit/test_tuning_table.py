@@ -31,8 +31,10 @@ def choice(ranks: int, size: int, algorithm: str, gain: float) -> Choice:
     )
 
 
-def printed(capsys: pytest.CaptureFixture[str], choices: list[Choice], **how: bool) -> list[str]:
-    print_tuning(Tuning("bcast", "loggp", tuple(choices)), **how)
+def printed(
+    capsys: pytest.CaptureFixture[str], choices: list[Choice], *, details: bool = False
+) -> list[str]:
+    print_tuning(Tuning("bcast", "loggp", tuple(choices)), details=details)
     return [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()]
 
 

@@ -7,10 +7,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self, TypeVar
 
+from chiplog.messages import aligned
 from chiplog.optional import needed
 
 T = TypeVar("T")
 MOST_ROWS_SHOWN = 20
+"""Given: what a notebook's cell has room for."""
 
 
 @dataclass(frozen=True)
@@ -29,12 +31,7 @@ class Rows(Sequence[Mapping[str, Any]]):
         return iter(self.rows)
 
     def __repr__(self) -> str:
-        lines = [list(self.columns), *self._texts()]
-        widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-        return "\n".join(
-            "  ".join(text.ljust(width) for text, width in zip(line, widths, strict=True)).rstrip()
-            for line in lines
-        )
+        return aligned([list(self.columns), *self._texts()])
 
     @property
     def columns(self) -> tuple[str, ...]:

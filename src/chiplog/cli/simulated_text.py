@@ -15,7 +15,9 @@ if TYPE_CHECKING:
     from chiplog.simulation.result import Range
 
 MOST_LINES = 16
+"""Given: what a screen has room for."""
 PS_PER_UNIT = {"s": 10**12, "ms": 10**9, "us": 10**6, "ns": 10**3}
+"""Given: picoseconds of each unit."""
 
 
 def simulated_lines(simulation: Simulation, time_range: Range | None) -> Iterator[str]:

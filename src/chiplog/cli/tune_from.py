@@ -5,11 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from rich.table import Table
-
-from chiplog.cli.measured_table import WIDTH, print_mistakes, print_verdicts
-from chiplog.cli.output import note, say, wrapped, write_json
-from chiplog.cli.screen import Screen
+from chiplog.cli.measured_table import print_mistakes, print_verdicts
+from chiplog.cli.output import aligned, note, say, wrapped, write_json
 from chiplog.counts import counted
 from chiplog.output_file import is_standard_output, write_files
 from chiplog.report import format
@@ -20,8 +17,8 @@ if TYPE_CHECKING:
     from chiplog.tune.from_jobs.choose import Missing
     from chiplog.tune.from_jobs.plan import JobPlan
 
-MOST_MISSING = 5
-MOST_PLANNED = 15
+MOST_MISSING, MOST_PLANNED = 5, 15
+"""Given: what a screen has room for."""
 
 
 def from_jobs(asked: AskedFromJobs, json_file: str | None, *, details: bool) -> None:
@@ -94,11 +91,9 @@ def _print_plan(plan: JobPlan, *, details: bool) -> None:
             f"regret is {_share(plan.expected_regret)} now, and {_share(plan.regret_left)} when all of it is decided"
         )
     )
-    table = Table(box=None, pad_edge=False)
-    for title in ("ranks", "bytes", "algorithm", "jobs", "takes", "expected gain"):
-        table.add_column(title, no_wrap=True)
-    for planned in plan.cells if details else plan.cells[:MOST_PLANNED]:
-        table.add_row(
+    table = [("ranks", "bytes", "algorithm", "jobs", "takes", "expected gain")]
+    table += [
+        (
             str(planned.cell.place.ranks),
             format.exact_bytes(planned.cell.message_bytes),
             planned.cell.algorithm,
@@ -106,7 +101,9 @@ def _print_plan(plan: JobPlan, *, details: bool) -> None:
             format.duration(planned.seconds),
             f"{math.exp(planned.expected_gain):.2f}",
         )
-    Screen(width=WIDTH).print(table)
+        for planned in (plan.cells if details else plan.cells[:MOST_PLANNED])
+    ]
+    say(aligned(table))
     if len(plan.cells) > MOST_PLANNED and not details:
         say(f"{counted(len(plan.cells) - MOST_PLANNED, 'more row')} (--details)")
 

@@ -11,6 +11,7 @@ from chiplog.application.placement import blocks_of, is_alike, turns_of
 from chiplog.counts import counted, number_ranges
 
 MOST_NODES_NAMED = 3
+"""Given: what a sentence has room for."""
 
 
 def how_to_place(groups: Sequence[int]) -> str:

@@ -14,9 +14,9 @@ import numpy as np
 from chiplog.application.placement import better_groups
 from chiplog.application.replay import ReplayedTrace, schedule_of
 from chiplog.application.result import Saving, Savings
-from chiplog.collectives.mpis.choice import OPERATIONS, Chooser
+from chiplog.collectives.mpis.choice import OPERATIONS, AlgorithmChoice, Chooser, CollectiveCall
 from chiplog.collectives.mpis.known import chooser_of, release_in
-from chiplog.jobs.algorithm_alternatives import algorithm_alternatives
+from chiplog.collectives.registry import algorithms
 from chiplog.jobs.anchored_replay import AnchoredChooser, refuse_unused
 from chiplog.jobs.paired import PairedTimes, Variant
 from chiplog.jobs.placement_file import how_to_place, rankfile
@@ -28,6 +28,7 @@ from chiplog.simulation.sensitivity import LEAST_SHARE
 from chiplog.tracing.trace import KINDS, SENDRECVS, Trace, kinds
 
 MOST_SAVINGS = 3
+"""Given: what a reader will try."""
 LONG_CALLS = 100_000
 """Given: calls from which a trace is not replayed by each algorithm of its collectives: each replay takes a second."""
 WAITS = ("Wait", "Waitall", "Waitany", "Waitsome")
@@ -178,6 +179,42 @@ def _overlap(program: TracedProgram) -> Iterator[Proposal]:
     overlapped = schedule_of(program.trace, program.flops_per_second, program.choose, overlap=True)
     limits = "as far as that needs none of the messages; the saving is for all of it"
     yield Proposal(what, f"{how}, {limits}", Variant(overlapped.schedule))
+
+
+@dataclass(frozen=True)
+class ReplayedAlternative:
+    """The replay with all calls of a function done by one algorithm, and all else as it is."""
+
+    function: str
+    """MPI's, in lower case and without prefix."""
+    algorithm: str
+    schedule: Schedule
+
+
+def algorithm_alternatives(
+    trace: Trace, choose: Chooser, flops_per_second: float | None
+) -> Iterator[ReplayedAlternative]:
+    """The application's schedule by each algorithm of each collective function that the trace calls.
+
+    One after the other, as they are asked for. Errors are those of `schedule_of`.
+    """
+    called = {name for rank in trace.ranks for name in rank.call_counts}
+    for function, operation in OPERATIONS.items():
+        if not called & {f"MPI_{function.capitalize()}", f"MPI_I{function}"}:
+            continue
+        for algorithm in algorithms(operation):
+            other = _with_algorithm(choose, function, algorithm)
+            schedule = schedule_of(trace, flops_per_second, other).schedule
+            yield ReplayedAlternative(function, algorithm, schedule)
+
+
+def _with_algorithm(choose: Chooser, function: str, algorithm: str) -> Chooser:
+    """The choices of `choose`, but `algorithm` for all calls of `function`."""
+
+    def other(call: CollectiveCall) -> AlgorithmChoice:
+        return AlgorithmChoice(algorithm) if call.function == function else choose(call)
+
+    return other
 
 
 def _algorithms(program: TracedProgram, paired: PairedTimes) -> Iterator[Proposal]:

@@ -28,7 +28,8 @@ def months_of(
         str(history),
         tuple(run.facts.time for run in runs),
         tuple(
-            ShiftRow(row.name, row.quantity, _WORDS[row.verdict], _what(row)) for row in result.rows
+            ShiftRow(row.name, row.quantity, row.verdict.replace("-", " "), _what(row))
+            for row in result.rows
         ),
         tuple(
             NodeLines(series.kind, series.nodes, change_of(series.kind, series.slowness))
@@ -37,9 +38,6 @@ def months_of(
         ),
     )
     return months, result.unread
-
-
-_WORDS = {"changed": "changed", "same": "same", "no-verdict": "no verdict"}
 
 
 def _what(row: HistoryRow) -> str:
