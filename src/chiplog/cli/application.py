@@ -172,8 +172,7 @@ def application(
     if report is not None:
         write_application_page(result, program, by, report)
         note(f"the report is {report}.")
-    if json_file:
-        write_json(json_file, result.to_json())
+    write_json(json_file, result.to_json())
     if json_file != "-":
         say(application_text(result, details=details))
     for sentence in result.notes:

@@ -127,8 +127,7 @@ def bench(
         samples_file=out,
         tell=note,
     )
-    if json_file:
-        write_json(json_file, bench_to_json(measured))
+    write_json(json_file, bench_to_json(measured))
     if json_file != "-" and not is_standard_output(out):
         print_bench(measured)
 
@@ -164,7 +163,6 @@ def _guidelines(
         samples_file=out,
         tell=note,
     )
-    if json_file:
-        write_json(json_file, guidelines_to_json(judgement))
+    write_json(json_file, guidelines_to_json(judgement))
     if json_file != "-" and not is_standard_output(out):
         print_guidelines(judgement)

@@ -47,8 +47,7 @@ def calibrate(
     calibration.write(path)
     for sentence in dict.fromkeys(calibration.passed_over):
         note(f"passed over: {sentence}")
-    if json_file:
-        write_json(json_file, calibration.to_json())
+    write_json(json_file, calibration.to_json())
     if json_file != "-":
         _print(calibration, path)
     note(f"the table is {path}: chiplog predict --errors {path} takes it.")

@@ -39,8 +39,7 @@ def check_tuning(
     from chiplog.tune.check.in_force import check_tuning as check
 
     verdict = check(file, target, launcher=launcher, mpi=mpi, library=library)
-    if json_file:
-        write_json(json_file, verdict.to_json(file))
+    write_json(json_file, verdict.to_json(file))
     if json_file != "-":
         answer = "in force" if verdict.in_force else "NOT in force"
         say(wrapped(f"{file} is {answer} with {verdict.mpi}: {verdict.reason}."))

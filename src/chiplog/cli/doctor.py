@@ -14,8 +14,7 @@ def doctor(json_file: JsonOption = None) -> None:
     from chiplog.measurement.doctor import examine, facts_to_json
 
     facts = examine()
-    if json_file:
-        write_json(json_file, facts_to_json(facts))
+    write_json(json_file, facts_to_json(facts))
     if json_file == "-":
         return
     width = max(len(fact.name) for fact in facts)

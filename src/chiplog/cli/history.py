@@ -58,8 +58,7 @@ def history(
     from chiplog.run_history.result import judge_history
 
     result = judge_history(folder, **asdict(question))
-    if json_file:
-        write_json(json_file, result.to_json())
+    write_json(json_file, result.to_json())
     if json_file != "-":
         say(history_text(result, details=details))
     tell_left_out([CorruptFile(sentence) for sentence in result.unread])

@@ -189,8 +189,7 @@ def _show_plan(target: str, options: PlanOptions, json_file: str | None) -> None
     from chiplog.plan import make_plan
 
     plan = make_plan(options)
-    if json_file:
-        write_json(json_file, plan.to_json(target))
+    write_json(json_file, plan.to_json(target))
     if json_file != "-":
         say(_plan_text(target, plan))
 
@@ -242,8 +241,7 @@ def _measure(
     )
     if run.strict:
         measured.require_precision()
-    if run.json_file:
-        write_json(run.json_file, measured.to_json())
+    write_json(run.json_file, measured.to_json())
     if run.json_file != "-":
         _show(measured, out, limits.stop, _print_figures if run.fom else _print_tables)
 

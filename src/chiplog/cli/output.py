@@ -24,9 +24,10 @@ CROSSING_UNKNOWN = (
 )
 
 
-def write_json(destination: str, content: Any) -> None:
-    """Write `content` as one JSON document to the file `destination`, or to standard output for `-`."""
-    write_text(destination, json.dumps(content, indent=2, allow_nan=False) + "\n")
+def write_json(destination: str | None, content: Any) -> None:
+    """Write `content` as JSON to the file `destination`, or to standard output for `-`; nothing without one."""
+    if destination:
+        write_text(destination, json.dumps(content, indent=2, allow_nan=False) + "\n")
 
 
 def rejected_text(reason: str) -> str:

@@ -112,8 +112,7 @@ def predict(
     rows = tuple(row for question in questions for row in ask(question))
     if results.report is not None:
         _write_report(ask, questions[-1], results.report)
-    if results.json_file:
-        write_json(results.json_file, predictions_to_json(rows))
+    write_json(results.json_file, predictions_to_json(rows))
     if results.json_file == "-":
         return
     from chiplog.cli.prediction_table import print_predictions

@@ -137,8 +137,7 @@ def _show(result: SurveyResult, json_file: str | None, launcher: str | None) -> 
     """Prints the result; RunFailed where nodes were lost."""
     from chiplog.cli.survey_text import lost_sentence, survey_text
 
-    if json_file:
-        write_json(json_file, result.to_json())
+    write_json(json_file, result.to_json())
     if json_file != "-":
         command = shlex.join(command_words())
         say(survey_text(result, again=command, launcher=launcher))
@@ -184,7 +183,6 @@ def _show_plan(target: str, options: SurveyOptions, json_file: str | None) -> No
     from chiplog.machine_survey.plan import make_sweep
 
     sweep = make_sweep(options)
-    if json_file:
-        write_json(json_file, sweep.to_json(target))
+    write_json(json_file, sweep.to_json(target))
     if json_file != "-":
         say(sweep_text(target, sweep))

@@ -47,8 +47,7 @@ def survey_verdict(
     require_survey(dataset)
     result = survey_result(dataset)
     verdict = verdict_by_node(dataset, result.verdict)
-    if json_file:
-        write_json(json_file, verdict.to_json())
+    write_json(json_file, verdict.to_json())
     if to is not None:
         write_text(out, _text(to, verdict))
     if json_file != "-" and (to is None or not is_standard_output(out)):

@@ -171,8 +171,7 @@ def _model(asked: AskedTuning, json_file: str | None, *, anyway: bool, details: 
         extrapolate=asked.extrapolate,
     )
     settings = _write(written.files, asked.out)
-    if json_file:
-        write_json(json_file, tuning_to_json(written.tuning, settings))
+    write_json(json_file, tuning_to_json(written.tuning, settings))
     if json_file != "-" and not is_standard_output(asked.out):
         print_tuning(written.tuning, details=details)
     note(f"{asked.out} is in force with " + " ".join(f"{k}={v}" for k, v in settings.items()))

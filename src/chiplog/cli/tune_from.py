@@ -25,8 +25,7 @@ def from_jobs(asked: AskedFromJobs, json_file: str | None, *, details: bool) -> 
     """Writes the tuning file, and shows what the jobs say and what is missing."""
     tuned = tune_from(asked)
     write_files(tuned.files.texts(asked.out))
-    if json_file:
-        write_json(json_file, jobs_to_json(tuned))
+    write_json(json_file, jobs_to_json(tuned))
     if json_file != "-" and not is_standard_output(asked.out):
         _print(tuned, details=details)
     settings = " ".join(f"{k}={v}" for k, v in tuned.files.settings(asked.out).items())

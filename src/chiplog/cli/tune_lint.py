@@ -51,8 +51,7 @@ def tune_lint(
     from chiplog.tune.lint.lint_file import lint
 
     outcome = lint(file, target, **asdict(asked))
-    if json_file:
-        write_json(json_file, outcome.to_json(file))
+    write_json(json_file, outcome.to_json(file))
     if json_file != "-":
         _print(file, outcome, details=details)
     if outcome.wrong:

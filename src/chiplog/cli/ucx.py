@@ -63,8 +63,7 @@ def ucx(
     start = Start(how.launcher, rendezvous=how.rendezvous, time_limit=how.time_limit)
     options = UcxOptions(how.sizes, how.launches, how.seed, start)
     tuning = tune_ucx(target, out, options, tell=note)
-    if json_file:
-        write_json(json_file, tuning.to_json())
+    write_json(json_file, tuning.to_json())
     if json_file != "-" and not is_standard_output(out):
         _print(tuning, out)
 

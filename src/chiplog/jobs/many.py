@@ -82,7 +82,7 @@ def with_many(
     directory: Path,
     stem: str,
     start: Start,
-    took_seconds: float = 0.0,
+    took_seconds: float,
 ) -> TargetReport:
     """`report`, of a target's two-rank run, with its runs of one to many and of pairs; a failure of theirs is told.
 

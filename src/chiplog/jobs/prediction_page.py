@@ -9,6 +9,7 @@ from chiplog.prediction.over_ranks import Reign, reigns
 from chiplog.prediction.result import LOWER_BOUND, Prediction
 from chiplog.report import format
 from chiplog.report.document import (
+    Block,
     Document,
     Figure,
     Inline,
@@ -45,9 +46,9 @@ def prediction_page(rows: Sequence[Prediction]) -> Document:
     first = rows[0]
     size = format.exact_bytes(first.bytes)
     by = f"predicted by the fit of {first.model}, up to {rows[-1].ranks} ranks{_how(first)}"
-    winners = (*_rejected(first), _winners(reigns(rows)))
+    winners: list[Block] = [*_rejected(first), _winners(reigns(rows))]
     sections = (
-        Section("winners", line("Which algorithm wins"), winners),
+        Section("winners", line("Which algorithm wins"), tuple(winners)),
         Section("time", line("Time over the number of ranks"), (_figure(rows),)),
     )
     return Document(f"{first.operation}, {size}", line(muted(by)), sections)
