@@ -13,6 +13,8 @@ from chiplog.quoting import for_terminal
 
 COLUMNS = 80
 """What a screen is wide."""
+SCREEN_ROWS = 20
+"""Given: rows of a table that a screen of 30 lines has room for, with what is said above and below it."""
 
 
 def wrapped(text: str, indent: str = "", columns: int = COLUMNS) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from chiplog.benchmarking.result import Bench
-from chiplog.cli.output import aligned, say, wrapped
+from chiplog.cli.output import SCREEN_ROWS, aligned, say, wrapped
 from chiplog.counts import counted
 from chiplog.report import format
 from chiplog.tune.guidelines.guideline import TimedCall
@@ -17,8 +17,6 @@ MEANINGS = {
     "round": "round: many in a row, each",
 }
 TITLES = ("ranks", "slow", "faster", "factor", "95 % interval")
-MOST_ROWS = 20
-"""Given: what a screen has room for."""
 
 
 def print_bench(bench: Bench) -> None:
@@ -68,9 +66,9 @@ def print_guidelines(judgement: GuidelineJudgement) -> None:
     violations, count = judgement.violations, len(judgement.findings)
     say(wrapped(f"{judgement.source}: {_answer(len(violations), count)}"))
     if violations:
-        say(aligned([TITLES, *map(_guideline_row, violations[:MOST_ROWS])]))
-    if len(violations) > MOST_ROWS:
-        say(f"{counted(len(violations) - MOST_ROWS, 'more violation')} (--json)")
+        say(aligned([TITLES, *map(_guideline_row, violations[:SCREEN_ROWS])]))
+    if len(violations) > SCREEN_ROWS:
+        say(f"{counted(len(violations) - SCREEN_ROWS, 'more violation')} (--json)")
     if suspects := len(judgement.suspects):
         say(
             wrapped(

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from chiplog.cli.options import JsonOption, TargetOption, option
-from chiplog.cli.output import say, tell_left_out, write_json
+from chiplog.cli.output import SCREEN_ROWS, say, tell_left_out, write_json
 from chiplog.cli.parameters import Argument, Option
 from chiplog.counts import counted
 from chiplog.errors import CorruptFile
@@ -15,8 +15,8 @@ from chiplog.errors import CorruptFile
 if TYPE_CHECKING:
     from chiplog.run_history.result import HistoryResult, HistoryRow
 
-MOST_ROWS, MOST_DIFFERENCES = 20, 3
-"""Given: what a screen has room for."""
+MOST_DIFFERENCES = 3
+"""Given: what a line of the table has room for below it."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ def history_text(result: HistoryResult, *, details: bool) -> str:
         f"runs       {result.runs}, {result.first:%Y-%m-%d} to {result.last:%Y-%m-%d}; "
         f"each against the {days} before it",
     ]
-    shown = result.rows if details else result.rows[:MOST_ROWS]
+    shown = result.rows if details else result.rows[:SCREEN_ROWS]
     for row in shown:
         lines += _row(row)
     if len(shown) < len(result.rows):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from chiplog.cli.output import aligned, say, wrapped
+from chiplog.cli.output import SCREEN_ROWS, aligned, say, wrapped
 from chiplog.counts import counted
 from chiplog.report import format
 from chiplog.tune.measured.choices import SizeVerdict
@@ -14,12 +14,12 @@ from chiplog.tune.measured.raced import Raced
 from chiplog.tune.measured.statistics import LOOKS
 from chiplog.tune.measured.tuning import MeasuredTuning
 
-MOST_ROWS, MOST_MISTAKES = 30, 5
+MOST_MISTAKES = 5
 """Given: what a screen has room for."""
 
 
 def print_measured(measured: MeasuredTuning, operation: str, *, details: bool) -> None:
-    """At most MOST_ROWS sizes without `details`, those that leave the default first."""
+    """At most SCREEN_ROWS sizes without `details`, those that leave the default first."""
     summary = measured.summary
     ranks = ", ".join(str(count) for count in measured.raced.options.ranks)
     types = " and ".join(measured.raced.options.datatypes)
@@ -56,8 +56,8 @@ def print_measured(measured: MeasuredTuning, operation: str, *, details: bool) -
 
 
 def print_verdicts(cells: Sequence[SizeVerdict], *, details: bool) -> None:
-    """A row for each size, at most MOST_ROWS without `details`; a question mark where something is not sure."""
-    shown = cells if details or len(cells) <= MOST_ROWS else _most_important(cells)
+    """A row for each size, at most SCREEN_ROWS without `details`; a question mark where something is not sure."""
+    shown = cells if details or len(cells) <= SCREEN_ROWS else _most_important(cells)
     say(aligned(_table(shown)))
     if len(shown) < len(cells):
         say(
@@ -112,7 +112,7 @@ def _worse(ratio: float) -> str:
 
 
 def _most_important(cells: Sequence[SizeVerdict]) -> list[SizeVerdict]:
-    ordered = sorted(cells, key=lambda cell: not cell.is_changed)[:MOST_ROWS]
+    ordered = sorted(cells, key=lambda cell: not cell.is_changed)[:SCREEN_ROWS]
     return sorted(ordered, key=lambda verdict: (verdict.cell.ranks, verdict.cell.message_bytes))
 
 

@@ -9,13 +9,22 @@ from typing import Any
 from chiplog.counts import counted
 from chiplog.errors import ChiplogError
 from chiplog.input_file import MOST_NAMED
-from chiplog.messages import COLUMNS, aligned, note, wrapped
+from chiplog.messages import COLUMNS, SCREEN_ROWS, aligned, note, wrapped
 from chiplog.output_file import write_text
 from chiplog.quoting import for_terminal
 
 LABEL = " " * 11
 """Given: what lines below a labelled one begin with: as wide as the label."""
-__all__ = ["COLUMNS", "CROSSING_UNKNOWN", "aligned", "note", "say", "wrapped", "write_json"]
+__all__ = [
+    "COLUMNS",
+    "CROSSING_UNKNOWN",
+    "SCREEN_ROWS",
+    "aligned",
+    "note",
+    "say",
+    "wrapped",
+    "write_json",
+]
 
 
 CROSSING_UNKNOWN = (

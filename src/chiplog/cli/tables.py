@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from chiplog.cli.output import aligned, say, wrapped
+from chiplog.cli.output import SCREEN_ROWS, aligned, say, wrapped
 from chiplog.comparison.best import best_rows
 from chiplog.comparison.result import IN_SAMPLE, ModelRow, RunRow
 from chiplog.counts import counted
@@ -21,8 +21,6 @@ from chiplog.report.input import TargetReport
 from chiplog.report.terminal import print_report
 
 INDENT = "    "
-MOST_ROWS = 15
-"""Given: rows of a comparison of runs that are shown without --details."""
 
 
 def print_fits(fits: tuple[Fit, ...], dataset: Dataset, run: Path) -> None:
@@ -154,7 +152,7 @@ def _by_range(rows: Sequence[RunRow]) -> list[list[RunRow]]:
 
 def _worst(lines: Sequence[list[RunRow]]) -> list[list[RunRow]]:
     """The lines that differ most, in their own order."""
-    kept = sorted(lines, key=lambda line: -abs(math.log(line[0].level)))[:MOST_ROWS]
+    kept = sorted(lines, key=lambda line: -abs(math.log(line[0].level)))[:SCREEN_ROWS]
     return [line for line in lines if line in kept]
 
 

@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from chiplog.cli.measured_table import print_mistakes, print_verdicts
-from chiplog.cli.output import aligned, note, say, wrapped, write_json
+from chiplog.cli.output import SCREEN_ROWS, aligned, note, say, wrapped, write_json
 from chiplog.counts import counted
 from chiplog.output_file import is_standard_output, write_files
 from chiplog.report import format
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from chiplog.tune.from_jobs.choose import Missing
     from chiplog.tune.from_jobs.plan import JobPlan
 
-MOST_MISSING, MOST_PLANNED = 5, 15
+MOST_MISSING = 5
 """Given: what a screen has room for."""
 
 
@@ -100,11 +100,11 @@ def _print_plan(plan: JobPlan, *, details: bool) -> None:
             format.duration(planned.seconds),
             f"{math.exp(planned.expected_gain):.2f}",
         )
-        for planned in (plan.cells if details else plan.cells[:MOST_PLANNED])
+        for planned in (plan.cells if details else plan.cells[:SCREEN_ROWS])
     ]
     say(aligned(table))
-    if len(plan.cells) > MOST_PLANNED and not details:
-        say(f"{counted(len(plan.cells) - MOST_PLANNED, 'more row')} (--details)")
+    if len(plan.cells) > SCREEN_ROWS and not details:
+        say(f"{counted(len(plan.cells) - SCREEN_ROWS, 'more row')} (--details)")
 
 
 def _share(log: float) -> str:

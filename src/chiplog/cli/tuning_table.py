@@ -5,14 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
-from chiplog.cli.output import aligned, note, rejected_text, say
+from chiplog.cli.output import SCREEN_ROWS, aligned, note, rejected_text, say
 from chiplog.counts import counted
 from chiplog.plan.units import format_bytes
 from chiplog.report import format
 from chiplog.tune.choice import FARTHEST, Choice, Tuning
-
-MOST_ROWS = 26
-"""Given: with the lines above and below it, a table fits into 30."""
 
 TITLES = ("ranks", "bytes", "in force", "n", "best", "gain", "95 % interval", "verdict")
 SHORT_TITLES = ("ranks", "bytes", "in force", "gain", "verdict")
@@ -21,8 +18,8 @@ SHORT_TITLES = ("ranks", "bytes", "in force", "gain", "verdict")
 def print_tuning(tuning: Tuning, *, details: bool) -> None:
     """A row for each range of ranks and sizes with the same choice; gains are from the least to the largest.
 
-    Beyond MOST_ROWS the rows are counted, not shown. With `details` all rows, with the best algorithm and the interval
-    of the gain, and the ranking of all algorithms at the first number of ranks of each run.
+    Beyond SCREEN_ROWS the rows are counted, not shown. With `details` all rows, with the best algorithm and the
+    interval of the gain, and the ranking of all algorithms at the first number of ranks of each run.
     """
     blocks = _blocks(tuning)
     say(f"{tuning.operation}, by the fit of {tuning.model}")
@@ -31,8 +28,8 @@ def print_tuning(tuning: Tuning, *, details: bool) -> None:
         say("\nAll algorithms, by the time in the middle of what the data leave:")
         say(aligned(_rankings(tuning)))
     else:
-        say(aligned([SHORT_TITLES, *map(_short_row, blocks[:MOST_ROWS])]))
-        not_shown = len(blocks) - MOST_ROWS
+        say(aligned([SHORT_TITLES, *map(_short_row, blocks[:SCREEN_ROWS])]))
+        not_shown = len(blocks) - SCREEN_ROWS
         what = f"{counted(not_shown, 'more row')}, intervals" if not_shown > 0 else "Intervals"
         say(f"{what} and what would be best: --details, or --json FILE")
     if tuning.rejected is not None:
