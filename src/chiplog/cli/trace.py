@@ -15,6 +15,7 @@ from chiplog.errors import RunFailed, UsageError
 
 if TYPE_CHECKING:
     from chiplog.tracing.trace import RankTrace, Trace
+
 MOST_NAMED = 8
 """Given: ranks that a line has room for."""
 
