@@ -7,11 +7,14 @@ from __future__ import annotations
 
 import sys
 import textwrap
+from collections.abc import Sequence
 
 from chiplog.quoting import for_terminal
 
 COLUMNS = 80
 """Given: what a screen is wide."""
+SCREEN_ROWS = 20
+"""Given: rows of a table that a screen of 30 lines has room for, with what is said above and below it."""
 
 
 def wrapped(text: str, indent: str = "", columns: int = COLUMNS) -> str:
@@ -19,6 +22,16 @@ def wrapped(text: str, indent: str = "", columns: int = COLUMNS) -> str:
     return textwrap.fill(
         text, columns, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
     )
+
+
+def aligned(rows: Sequence[Sequence[str]]) -> str:
+    """Rows as lines, each column as wide as its widest cell."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = (
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True))
+        for row in rows
+    )
+    return "\n".join(line.rstrip() for line in lines)
 
 
 def note(sentence: str) -> None:

@@ -25,7 +25,7 @@ from chiplog.dataset.run_file import read_run
 from chiplog.errors import ChiplogError, RunFailed
 from chiplog.fitting.model_file import fits_to_json, json_text, read_model
 from chiplog.fitting.result import Fit
-from chiplog.jobs.pair_classes import read_pair_classes
+from chiplog.jobs.pair_classes import read_fitted_classes
 from chiplog.machine_survey.job import ranks_of
 from chiplog.machine_survey.topology import read_topology
 from chiplog.schedule.goal import read_goal
@@ -176,7 +176,7 @@ def seeds(
         "settings": (read_lines, b"A=1\nB=2\n"),
         "samples": (read_samples, samples),
         "pairs": (
-            lambda path: read_pair_classes(path, schedule),
+            lambda path: read_fitted_classes(path, schedule),
             b'{"classes": [{"L": 1, "o": 2, "g": 3, "G": 0.5}, {"L": 2, "o": 2, "g": 3, "G": 1}], '
             b'"ranks_per_group": 1}',
         ),

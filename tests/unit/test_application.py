@@ -164,7 +164,7 @@ def test_the_screen_is_80_columns_wide_and_begins_with_the_answer(
 def test_many_ranks_that_are_alike_take_one_line() -> None:
     ranks = 64
     trace = trace_of(*([collective("Barrier", 10, 100)] for _ in range(ranks)))
-    text = application_text(costs_of(trace))
+    text = application_text(costs_of(trace), details=False)
     assert "\n0-63 " in text
     assert number_ranges([5, 3, 4, 9]) == "3-5,9"
 

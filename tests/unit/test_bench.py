@@ -12,7 +12,7 @@ from json_schemas import validate
 from chiplog.benchmarking.launched import read_launch, write_samples
 from chiplog.benchmarking.result import bench_to_json, summarise
 from chiplog.benchmarking.statistics import median, ratio
-from chiplog.cli.bench_table import print_bench
+from chiplog.cli.bench_text import print_bench
 from chiplog.dataset.lines import Where, decode_line
 from chiplog.errors import RunFailed
 

@@ -11,7 +11,7 @@ from json_schemas import validate
 from simulated_guidelines import SimulatedCalls
 
 from chiplog.benchmarking.benchmark import OPERATIONS
-from chiplog.cli.guidelines_table import print_guidelines
+from chiplog.cli.bench_text import print_guidelines
 from chiplog.dataset.lines import Where, decode_line
 from chiplog.errors import RunFailed, UsageError
 from chiplog.tune.guidelines.guideline import EMULATIONS, Guideline, TimedCall, guidelines_of

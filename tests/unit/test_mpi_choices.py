@@ -194,7 +194,7 @@ def test_mpichs_own_tree_says_what_is_taken_without_one() -> None:
 def test_an_applications_time_is_known_with_each_other_algorithm() -> None:
     from trace_files import trace_of
 
-    from chiplog.jobs.algorithm_alternatives import algorithm_alternatives
+    from chiplog.jobs.savings import algorithm_alternatives
     from chiplog.simulation import LogGOPS, simulate
     from chiplog.tracing.builder import Call
 
@@ -207,7 +207,7 @@ def test_an_applications_time_is_known_with_each_other_algorithm() -> None:
     parameters = LogGOPS.from_ns(L=1000, o=100, g=100, G=1)
     times = {
         (other.function, other.algorithm): simulate(other.schedule, parameters).makespan_ps
-        for other in algorithm_alternatives(trace, by_default)
+        for other in algorithm_alternatives(trace, by_default, None)
     }
     assert {name for name, _ in times} == {"allreduce", "scan"}
     assert len(times) == len(algorithms("allreduce")) + len(algorithms("scan"))

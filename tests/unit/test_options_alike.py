@@ -9,7 +9,20 @@ from typing import Any
 import pytest
 from all_commands import arguments, options
 
+from chiplog.benchmarking.benchmark import BenchOptions
 from chiplog.cli import main
+from chiplog.cli.bench import AmountOptions
+from chiplog.cli.measure import PointOptions
+from chiplog.cli.options import DEFAULT_DIMENSIONS, DEFAULT_SEGMENT, DEFAULT_TIME_LIMIT
+from chiplog.cli.survey import SweepOptions
+from chiplog.cli.tune import RacingOptions
+from chiplog.cli.ucx import UcxRanksOptions
+from chiplog.collectives.algorithm import Task
+from chiplog.machine_survey.plan import SurveyOptions
+from chiplog.measurement.start import Start
+from chiplog.plan import PlanOptions
+from chiplog.tune.measured.tuning import Asked
+from chiplog.tune.ucx.tuning import UcxOptions
 
 BY_COMMAND = {"--output", "--from", "--to", "--library"}
 """Options whose value is named after the file or format of the command."""
@@ -122,3 +135,19 @@ def test_what_is_no_time_is_refused_with_the_units(
     assert main(["simulate", str(goal), "--L", time]) == 2
     said = capsys.readouterr().err
     assert "--L" in said and "ns, us, ms, s" in said
+
+
+def test_defaults_are_those_of_the_functions_that_take_them() -> None:
+    """They stand twice, since a command's signature imports nothing of what it needs when it runs."""
+    assert AmountOptions.launches == BenchOptions.launches
+    assert AmountOptions.samples == BenchOptions.samples
+    assert AmountOptions.calls == BenchOptions.calls
+    assert AmountOptions.budget_seconds == BenchOptions.budget_seconds
+    assert PointOptions.visits == PlanOptions.visits
+    assert PointOptions.launches == PlanOptions.launches
+    assert PointOptions.precision == PlanOptions.relative_half_width
+    assert SweepOptions.visits == SurveyOptions.visits
+    assert RacingOptions.budget == Asked.budget_seconds
+    assert UcxRanksOptions.launches == UcxOptions.blocks
+    assert DEFAULT_TIME_LIMIT == Start.time_limit
+    assert (DEFAULT_SEGMENT, DEFAULT_DIMENSIONS) == (Task.segment_bytes, Task.dimensions)

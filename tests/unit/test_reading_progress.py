@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from own_trace_files import sound_trace
 
-from chiplog.cli.reading_progress import LINE_SECONDS, reading_progress
+from chiplog.cli.application import LINE_SECONDS, reading_progress
 from chiplog.tracing.importer import TraceOptions, read_trace
 
 

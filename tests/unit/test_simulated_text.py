@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from chiplog.cli.simulated_text import MOST_LINES, simulated_lines
+from chiplog.cli.simulated_text import simulated_lines
+from chiplog.messages import SCREEN_ROWS
 
 
 def lines(*finish_ps: int, time_range: Any = None) -> list[str]:
@@ -39,6 +40,6 @@ def test_an_interval_has_the_unit_of_the_makespan() -> None:
 
 def test_of_many_that_differ_the_first_are_shown_and_the_others_counted() -> None:
     shown = lines(*range(1000, 1000 + 100))
-    assert len(shown) == 2 + MOST_LINES
-    assert shown[-1] == "… and 84 more ranks: --json FILE has all"
-    assert lines(*range(MOST_LINES + 1))[-1] == "… and 1 more rank: --json FILE has all"
+    assert len(shown) == 2 + SCREEN_ROWS
+    assert shown[-1] == "… and 80 more ranks: --json FILE has all"
+    assert lines(*range(SCREEN_ROWS + 1))[-1] == "… and 1 more rank: --json FILE has all"

@@ -9,7 +9,7 @@ import pytest
 from netgauge_files import LOST_TIMES
 
 from chiplog.errors import CorruptFile, UsageError
-from chiplog.jobs.pair_classes import read_pair_classes
+from chiplog.jobs.pair_classes import read_fitted_classes
 from chiplog.schedule import Schedule, ScheduleBuilder
 from chiplog.simulation import Conditions, LogGOPS, Noise, simulate
 from chiplog.simulation.noise_text import parse_noise, read_detours
@@ -113,7 +113,7 @@ def test_a_pair_of_one_node_and_of_two_have_their_own_parameters(tmp_path: Path)
     builder.send([0, 2], to=[1, 0], message_bytes=11)
     builder.receive([1, 0], source=[0, 2], message_bytes=11)
     schedule = builder.build()
-    pairs = read_pair_classes(path, schedule)
+    pairs = read_fitted_classes(path, schedule).pairs
     assert pairs.class_of_groups == ((0, 1), (1, 0))
     found = simulate(schedule, PARAMETERS, conditions=Conditions(pairs=pairs))
     assert found.finish_ps.tolist() == [PS * 2710, PS * 321, PS * 100, 0]
@@ -136,7 +136,7 @@ def test_what_are_no_classes_of_pairs_is_refused(tmp_path: Path, text: str) -> N
     path = tmp_path / "classes.json"
     path.write_text(text)
     with pytest.raises(CorruptFile, match=r"classes\.json"):
-        read_pair_classes(path, ScheduleBuilder(4).build())
+        read_fitted_classes(path, ScheduleBuilder(4).build())
 
 
 @pytest.mark.parametrize(

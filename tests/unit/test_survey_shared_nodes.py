@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from survey_by_hand import simulated_survey, slowed
 
-from chiplog.cli.verdict_text import verdict_lines
+from chiplog.cli.survey_text import verdict_lines
 from chiplog.dataset.run_file import read_run
 from chiplog.machine_survey.leaves import shared_nodes
 from chiplog.machine_survey.machine_verdict import MachineVerdict, verdict_of_run

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from chiplog.cli.tuning_table import print_tuning
+from chiplog.messages import SCREEN_ROWS
 from chiplog.tune.choice import Choice, Tuning
 
 SIZES = tuple(1 << bit for bit in range(21))
@@ -31,8 +32,10 @@ def choice(ranks: int, size: int, algorithm: str, gain: float) -> Choice:
     )
 
 
-def printed(capsys: pytest.CaptureFixture[str], choices: list[Choice], **how: bool) -> list[str]:
-    print_tuning(Tuning("bcast", "loggp", tuple(choices)), **how)
+def printed(
+    capsys: pytest.CaptureFixture[str], choices: list[Choice], *, details: bool = False
+) -> list[str]:
+    print_tuning(Tuning("bcast", "loggp", tuple(choices)), details=details)
     return [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()]
 
 
@@ -70,6 +73,6 @@ def test_at_most_30_lines_are_printed_and_the_rest_is_counted(
     ]
     lines = printed(capsys, chosen)
     assert len(lines) <= 30
-    more = f"{10 * len(SIZES) - 26} more rows, intervals and what would be best"
+    more = f"{10 * len(SIZES) - SCREEN_ROWS} more rows, intervals and what would be best"
     assert lines[-1] == f"{more}: --details, or --json FILE"
     assert len(printed(capsys, chosen, details=True)) > 10 * len(SIZES)

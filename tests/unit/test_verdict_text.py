@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from chiplog.cli.verdict_text import verdict_lines
+from chiplog.cli.survey_text import verdict_lines
 from chiplog.machine_survey.findings import Finding
 from chiplog.machine_survey.judge.verdict import SweepVerdict
 from chiplog.machine_survey.machine_verdict import MachineVerdict

@@ -18,8 +18,8 @@ from chiplog.api.functions import (
     run,
     simulate,
     survey,
+    ucx,
 )
-from chiplog.api.tuned import ucx
 
 __all__ = [
     "app",

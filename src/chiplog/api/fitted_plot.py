@@ -18,7 +18,9 @@ from chiplog.report.format import message_size
 from chiplog.report.names import model_name
 
 POINTS_BETWEEN = 16
-"""Points of a line in an octave of sizes, so that bends show."""
+"""Given: points of a line in an octave of sizes, so that bends show."""
+BAND_ALPHA = 0.2
+"""Given: how much of what is below a band it covers."""
 
 
 @dataclass(frozen=True)
@@ -81,7 +83,7 @@ def draw(found: FittedLines, axes: Any) -> Any:
         )
         model_colour = colour if len(found.lines) > 1 else "C1"
         axes.plot(line.line_x, seconds, color=model_colour, label=f"{found.name}{suffix}")
-        axes.fill_between(line.line_x, low, high, color=model_colour, alpha=0.2)
+        axes.fill_between(line.line_x, low, high, color=model_colour, alpha=BAND_ALPHA)
     axes.set(xlabel=found.x_label, ylabel=found.y_label)
     if found.over_sizes:
         axes.set(xscale="log", yscale="log")

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from chiplog.run_history.result import HistoryResult
     from chiplog.simulation.simulate import Simulation
     from chiplog.tune.guidelines.judge import GuidelineJudgement
+    from chiplog.tune.ucx.result import UcxTuning
 
 File = str | os.PathLike[str]
 
@@ -51,7 +52,7 @@ def measure(
     ranks: int = 2,
     launcher: str | None = None,
     mpi: str | None = None,
-    time_limit: float = 30.0,
+    time_limit: float = 30.0,  # Given: the default of `Start`.
     seed: int = 1,
     resume: bool = False,
 ) -> Dataset:
@@ -67,12 +68,10 @@ def measure(
     from chiplog.plan import PlanOptions, parse_patterns, parse_sizes
     from chiplog.plan.plan import DEFAULT_VISITS
 
-    listed = sizes if isinstance(sizes, str) else ",".join(map(str, sizes))
-    named = patterns if isinstance(patterns, str) else ",".join(patterns)
     options = PlanOptions(
         transport=target.partition(":")[0],
-        patterns=parse_patterns(named),
-        sizes=parse_sizes(listed),
+        patterns=parse_patterns(_listed(patterns)),
+        sizes=parse_sizes(_listed(sizes)),
         visits=DEFAULT_VISITS if visits is None else visits,
         launches=launches,
         seed=seed,
@@ -307,12 +306,39 @@ def history(
 
 
 @for_python
+def ucx(
+    target: str = "ucx",
+    out: File | None = None,
+    *,
+    sizes: str | Sequence[int] = "8:4MiB:1",
+    launches: int = 6,  # Given: the default of `UcxOptions`.
+    launcher: str | None = None,
+    seed: int = 1,
+) -> UcxTuning:
+    """The thresholds of UCX in bytes, with intervals, and what a file may set; `out` gets the environment file.
+
+    `launches` is the number of launches of each protocol at all `sizes`, before the race against what is in force.
+
+    UsageError where the target is not UCX, or sizes or launches are too few; RunFailed where a rank is lost.
+    """
+    from chiplog.measurement.start import Start
+    from chiplog.tune.ucx.tuning import UcxOptions, tune_ucx
+
+    return tune_ucx(target, out, UcxOptions(_listed(sizes), launches, seed, Start(launcher)))
+
+
+@for_python
 def run(targets: Sequence[str] = (), out: File = "report", **options: Any) -> RunResult:
     """Measure, fit, compare and report; the options are those of `chiplog.jobs.measure_to_report.RunRequest`."""
     from chiplog.jobs.measure_to_report import RunRequest
     from chiplog.jobs.measure_to_report import run as run_all
 
     return run_all(RunRequest(targets, out, **options))
+
+
+def _listed(given: str | Sequence[object]) -> str:
+    """Several words or numbers as the command line has them."""
+    return given if isinstance(given, str) else ",".join(map(str, given))
 
 
 def _dataset(given: File | Dataset) -> Dataset:

@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self, TypeVar
 
+from chiplog.messages import SCREEN_ROWS, aligned
 from chiplog.optional import needed
 
 T = TypeVar("T")
-MOST_ROWS_SHOWN = 20
 
 
 @dataclass(frozen=True)
@@ -29,12 +29,7 @@ class Rows(Sequence[Mapping[str, Any]]):
         return iter(self.rows)
 
     def __repr__(self) -> str:
-        lines = [list(self.columns), *self._texts()]
-        widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-        return "\n".join(
-            "  ".join(text.ljust(width) for text, width in zip(line, widths, strict=True)).rstrip()
-            for line in lines
-        )
+        return aligned([list(self.columns), *self._texts()])
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -57,9 +52,9 @@ class Rows(Sequence[Mapping[str, Any]]):
     def _texts(self) -> list[list[str]]:
         """Texts of the rows; of many only the first ones and the last, with a row of dots between them."""
         shown = [[_text(row[name]) for name in self.columns] for row in self.rows]
-        if len(shown) <= MOST_ROWS_SHOWN:
+        if len(shown) <= SCREEN_ROWS:
             return shown
-        return [*shown[: MOST_ROWS_SHOWN - 2], ["…"] * len(self.columns), shown[-1]]
+        return [*shown[: SCREEN_ROWS - 2], ["…"] * len(self.columns), shown[-1]]
 
 
 class Results(tuple[T, ...]):

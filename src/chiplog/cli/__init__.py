@@ -14,6 +14,7 @@ from chiplog.errors import BrokenPlugin, ChiplogError, NotLocked
 from chiplog.messages import note
 
 INTERRUPTED = 130
+"""Given: the exit code that shells give what SIGINT ends."""
 COMPLETION = "_CHIPLOG_COMPLETE"
 """What a shell sets that asks how a line goes on."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
 
@@ -66,14 +65,6 @@ BELOW: Mapping[tuple[str, ...], Listed] = {
 
 A file of the second name is written with its folder: `chiplog tune ./lint`, `chiplog history ./add`.
 """
-
-
-@dataclass(frozen=True)
-class BelowCommand:
-    """A command below another one, as a help names it."""
-
-    name: str
-    summary: str
 
 
 OPTIONAL_NUMBERS = {("survey", "--sparse"): "10"}
@@ -154,14 +145,13 @@ def _function(name: str) -> Callable[..., None]:
 
 def _below_text(*above: str) -> str:
     """The end of a help: the commands below the commands that begin so, with what they do; empty without any."""
-    known = [
-        BelowCommand(" ".join(words), summary)
+    below = {
+        " ".join(words): summary
         for words, (_, summary) in BELOW.items()
         if words[: len(above)] == above
-    ]
-    return (
-        names_help("Commands below it" if above else "Commands below these", known) if known else ""
-    )
+    }
+    title = "Commands below it" if above else "Commands below these"
+    return names_help(title, below) if below else ""
 
 
 def _options() -> Iterator[click.Option]:

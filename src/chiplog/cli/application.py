@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -13,7 +15,7 @@ from chiplog.cli.model_parameters import (
     pair_classes,
     parameters_from,
 )
-from chiplog.cli.options import AnywayOption, JsonOption, TargetOption, option
+from chiplog.cli.options import AnywayOption, JsonOption, TargetOption, names_help, option
 from chiplog.cli.output import note, say, write_json
 from chiplog.cli.parameters import Argument, Option
 from chiplog.errors import UsageError
@@ -26,6 +28,9 @@ if TYPE_CHECKING:
     from chiplog.tracing.trace import Trace
 
 WILDCARDS = (-1, -2)
+"""Given: MPI_ANY_SOURCE of Open MPI, and of MPICH."""
+LINE_SECONDS = 5.0
+"""Given: between two lines on how far reading has got, and before the first."""
 
 
 @dataclass(frozen=True)
@@ -143,7 +148,6 @@ def application(
     """
     from chiplog.application.costs import costs_of
     from chiplog.cli.application_text import application_text
-    from chiplog.cli.reading_progress import reading_progress
     from chiplog.jobs.application import replayed, write_application_page
     from chiplog.jobs.savings import TracedProgram
     from chiplog.report.write import check_suffix
@@ -168,12 +172,30 @@ def application(
     if report is not None:
         write_application_page(result, program, by, report)
         note(f"the report is {report}.")
-    if json_file:
-        write_json(json_file, result.to_json())
+    write_json(json_file, result.to_json())
     if json_file != "-":
         say(application_text(result, details=details))
     for sentence in result.notes:
         note(f"{sentence}.")
+
+
+def reading_progress(
+    path: Path, clock: Callable[[], float] = time.monotonic
+) -> Callable[[float], None]:
+    """Takes the share of a file or folder that has been read, and says it with the time left, for long ones."""
+    began = clock()
+    next_line = began + LINE_SECONDS
+
+    def progress(share: float) -> None:
+        nonlocal next_line
+        now = clock()
+        if now < next_line or not 0.0 < share < 1.0:
+            return
+        next_line = now + LINE_SECONDS
+        seconds_left = (now - began) * (1.0 - share) / share
+        note(f"reading {path}: {100 * share:.0f} %, {seconds_left:.0f} s left.")
+
+    return progress
 
 
 def _chooser(trace: Trace, mpi: str | None, model: ReplayOptions) -> Chooser:
@@ -238,7 +260,7 @@ def _by(model: ReplayOptions, schedule: Schedule, trace: str) -> ReplayBy:
 
 def epilog() -> str:
     """The end of the help: which traces are read."""
-    from chiplog.cli.options import names_help
     from chiplog.tracing.importer import TRACE_IMPORTERS
 
-    return names_help("TRACE", TRACE_IMPORTERS.all())
+    known = {importer.name: importer.summary for importer in TRACE_IMPORTERS.all()}
+    return names_help("TRACE", known)

@@ -2,27 +2,30 @@
 
 from __future__ import annotations
 
-from chiplog.application.result import AppResult, RankCosts, Replay
+from chiplog.application.result import AppResult, RankCosts, Replay, Savings
 from chiplog.cli.output import aligned, wrapped
-from chiplog.cli.savings_text import savings_text
-from chiplog.cli.sensitivity_text import sensitivity_text
 from chiplog.counts import counted, number_ranges
 from chiplog.report import format
 from chiplog.report.application_words import (
+    BETTER,
     alternative_sentence,
     communication_sentence,
+    gain_words,
     replay_sentence,
+    saving_words,
+    tolerance_sentence,
 )
+from chiplog.simulation.sensitivity import Sensitivity
 
-MOST_CALLS = 8
-MOST_RANK_LINES = 12
-MOST_RANKS_IN_MATRIX = 8
-MOST_PAIRS = 10
+MOST_CALLS, MOST_RANK_LINES, MOST_RANKS_IN_MATRIX, MOST_PAIRS = 8, 12, 8, 10
+"""Given: what a screen has room for."""
 BAR_COLUMNS = 24
-"""How long the longest bar of the histogram is."""
+"""Given: how long the longest bar of the histogram is."""
+FEW_DIGITS = 2
+"""Given: digits of times by rank, so that ranks like each other read alike."""
 
 
-def application_text(result: AppResult, *, details: bool = False) -> str:
+def application_text(result: AppResult, *, details: bool) -> str:
     """What communication takes, then tables by rank, call, size and pair; with `details`, all their rows."""
     parts = [wrapped(communication_sentence(result))]
     if result.has_times:
@@ -33,9 +36,9 @@ def application_text(result: AppResult, *, details: bool = False) -> str:
     if result.replay is not None:
         parts.append(_replay(result.replay))
         if result.replay.sensitivity is not None:
-            parts.append(sensitivity_text(result.replay.sensitivity))
+            parts.append(_sensitivity(result.replay.sensitivity))
         if result.replay.savings is not None:
-            parts.append(savings_text(result.replay.savings, result.replay.seconds))
+            parts.append(_savings(result.replay.savings, result.replay.seconds))
     return "\n\n".join(parts)
 
 
@@ -62,13 +65,15 @@ def _ends(
 
 
 def _rank_cells(row: RankCosts, *, exact: bool) -> tuple[str, ...]:
-    """The columns of a rank; to two digits, so that ranks like each other read alike."""
+    """The columns of a rank; unless `exact`, to so few digits that ranks like each other read alike."""
 
     def time(seconds: float) -> str:
-        return format.value(seconds, "s", digits=4 if exact else 2) if seconds else "0"
+        if not seconds:
+            return "0"
+        return format.value(seconds, "s") if exact else format.value(seconds, "s", FEW_DIGITS)
 
     return (
-        format.value(row.seconds - row.start_and_end_seconds, "s", digits=4),
+        format.value(row.seconds - row.start_and_end_seconds, "s"),
         time(row.communication_seconds),
         format.percent(row.communication_share),
         time(row.late_sender_seconds),
@@ -86,14 +91,14 @@ def _calls(result: AppResult, *, details: bool) -> str:
     table = [titles]
     for row in shown:
         share = f"  {format.percent(row.seconds / total)}" if total > 0 else ""
-        time = f"{format.value(row.seconds, 's', digits=3)}{share}" if result.has_times else "—"
+        time = f"{format.brief(row.seconds, 's')}{share}" if result.has_times else "—"
         waiting = format.percent(row.waiting_seconds / row.seconds) if row.seconds > 0 else "—"
         volume = format.volume(row.bytes) if row.bytes else "—"
         table.append((row.call, format.count(row.calls), time, waiting, volume))
     text = aligned(table)
     rest = len(longest) - len(shown)
     if rest > 0:
-        taken = format.value(total - sum(row.seconds for row in shown), "s", digits=2)
+        taken = format.value(total - sum(row.seconds for row in shown), "s", FEW_DIGITS)
         text += f"\nand {counted(rest, 'more function')}"
         text += f", {taken} in all" if result.has_times else ""
         text += ": --details shows all"
@@ -153,3 +158,23 @@ def _replay(replay: Replay) -> str:
     sentences += map(alternative_sentence, replay.alternatives)
     sentences += [f"{note[0].upper()}{note[1:]}." for note in replay.notes]
     return "\n".join(map(wrapped, sentences))
+
+
+def _sensitivity(sensitivity: Sensitivity) -> str:
+    """What each better parameter saves, and from where on worse ones cost 1 %."""
+    gains = [(BETTER[row.parameter], *gain_words(row)) for row in sensitivity.gains]
+    title = ("if better", "saves", "95 %" if any(interval for *_, interval in gains) else "")
+    tolerances = (wrapped(tolerance_sentence(row)) for row in sensitivity.tolerances)
+    return "\n".join([aligned([title, *gains]), *tolerances])
+
+
+def _savings(savings: Savings, seconds: float) -> str:
+    """What saves how much of the replay's time, and how to do it; then what could not be tried."""
+    lines = [
+        wrapped(f"{number}. {row.what[0].upper()}{row.what[1:]} {saving_words(row, seconds)}.")
+        for number, row in enumerate(savings.rows, 1)
+    ]
+    lines += [row.file.rstrip() for row in savings.rows if row.file is not None]
+    if not lines:
+        lines = [wrapped("Nothing that was tried surely saves time.")]
+    return "\n".join([*lines, *(wrapped(f"Not tried: {reason}.") for reason in savings.untried)])

@@ -8,6 +8,8 @@ from typing import Annotated
 
 from chiplog.cli.options import (
     COMMAND,
+    DEFAULT_RANKS,
+    DEFAULT_SEED,
     RANKS,
     SECONDS,
     SIZES,
@@ -26,7 +28,9 @@ from chiplog.output_file import is_standard_output
 class BenchStartOptions:
     """The ranks, and whose operation they call."""
 
-    ranks: int = option(2, metavar=RANKS, help="Ranks on this host, without a launcher.")
+    ranks: int = option(
+        DEFAULT_RANKS, metavar=RANKS, help="Ranks on this host, without a launcher."
+    )
     launcher: str | None = option(metavar=COMMAND, help='Starts the ranks, e.g. "mpirun -n 4".')
     mpi: FoundMpiOption = None
     library: str | None = option(
@@ -43,21 +47,23 @@ class BenchStartOptions:
 class AmountOptions:
     """How much is measured."""
 
-    message_bytes: BytesOption = 8
+    message_bytes: BytesOption = 8  # Given: a double.
     datatype: str = option(
         "byte",
         "--type",
         metavar="TYPE",
         help="byte, int or double, of which MPI's choices may depend.",
     )
+    # Given: these, as `chiplog.benchmarking.benchmark.BenchOptions` has them.
     launches: int = option(5, help="How often the ranks are started.")
-    samples: int = option(200, help="Of each mode in each launch.")
-    calls: int = option(100, help="In a row, for a sample of round time.")
+    samples: int = option(200, help="Of each mode in each launch.")  # Given: as there.
+    calls: int = option(100, help="In a row, for a sample of round time.")  # Given: as there.
+    # Given: as there.
     budget_seconds: float = option(10.0, "--budget", metavar=SECONDS, help="Of a launch's samples.")
     lead_seconds: float | None = option(
         None, "--lead", metavar=SECONDS, help="From agreeing on a start until it."
     )
-    seed: int = option(1, help="Of the order, and of the intervals.")
+    seed: int = option(DEFAULT_SEED, help="Of the order, and of the intervals.")
 
 
 @dataclass(frozen=True)
@@ -101,7 +107,7 @@ def bench(
     from chiplog.benchmarking.benchmark import OPERATIONS, BenchOptions
     from chiplog.benchmarking.benchmark import bench as measure
     from chiplog.benchmarking.result import bench_to_json
-    from chiplog.cli.bench_table import print_bench
+    from chiplog.cli.bench_text import print_bench
 
     if operation is None:
         raise UsageError(f"OPERATION: is missing; it accepts {', '.join(OPERATIONS)}.")
@@ -121,8 +127,7 @@ def bench(
         samples_file=out,
         tell=note,
     )
-    if json_file:
-        write_json(json_file, bench_to_json(measured))
+    write_json(json_file, bench_to_json(measured))
     if json_file != "-" and not is_standard_output(out):
         print_bench(measured)
 
@@ -134,7 +139,7 @@ def _guidelines(
     consistency: SelfConsistencyOptions,
     files: tuple[Path | None, str | None],
 ) -> None:
-    from chiplog.cli.guidelines_table import print_guidelines
+    from chiplog.cli.bench_text import print_guidelines
     from chiplog.plan.sizes import parse_sizes
     from chiplog.tune.guidelines.judge import JudgeOptions
     from chiplog.tune.guidelines.measure import DEFAULT_SIZES, GuidelineOptions, guidelines
@@ -158,7 +163,6 @@ def _guidelines(
         samples_file=out,
         tell=note,
     )
-    if json_file:
-        write_json(json_file, guidelines_to_json(judgement))
+    write_json(json_file, guidelines_to_json(judgement))
     if json_file != "-" and not is_standard_output(out):
         print_guidelines(judgement)

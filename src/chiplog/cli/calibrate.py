@@ -11,6 +11,10 @@ from chiplog.cli.parameters import Argument, Option
 
 if TYPE_CHECKING:
     from chiplog.jobs.calibration import Calibration
+    from chiplog.prediction.error_table import ErrorTable
+    from chiplog.prediction.known_errors import Family
+
+HEAD = ("family", "anchor", "cells", "median |error|", "largest", "interval")
 
 
 def calibrate(
@@ -43,15 +47,38 @@ def calibrate(
     calibration.write(path)
     for sentence in dict.fromkeys(calibration.passed_over):
         note(f"passed over: {sentence}")
-    if json_file:
-        write_json(json_file, calibration.to_json())
+    write_json(json_file, calibration.to_json())
     if json_file != "-":
         _print(calibration, path)
     note(f"the table is {path}: chiplog predict --errors {path} takes it.")
 
 
 def _print(calibration: Calibration, path: Path) -> None:
-    from chiplog.cli.error_text import error_rows
-
+    table = calibration.table(path)
+    families = dict.fromkeys(cell.family for cell in table.cells)
+    rows = [_row(table, family, anchored) for family in families for anchored in (False, True)]
     say(f"errors of predictions by {calibration.model_file}, and factors that hold 95 % of them")
-    say(aligned(error_rows(calibration.table(path))))
+    say(aligned([HEAD, *(row for row in rows if row is not None)]))
+
+
+def _row(table: ErrorTable, family: Family, anchored: bool) -> tuple[str, ...] | None:
+    """The errors of a family that was measured, without or with an anchor; None where there are none."""
+    import numpy as np
+
+    from chiplog.collectives.registry import load
+    from chiplog.report import format
+
+    cells = [cell for cell in table.cells if cell.family is family]
+    errors = [error for cell in cells if (error := cell.error(anchored=anchored)) is not None]
+    if not errors:
+        return None
+    relative = np.abs(np.expm1(-np.array(errors)))
+    share = table.share(load(cells[0].operation, cells[0].algorithm), anchored=anchored)
+    return (
+        family,
+        "fewest ranks" if anchored else "none",
+        str(len(errors)),
+        format.percent(float(np.median(relative))),
+        format.percent(float(relative.max())),
+        f"x or / {share.factor:.3g}",
+    )

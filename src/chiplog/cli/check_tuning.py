@@ -7,11 +7,16 @@ from typing import Annotated
 
 import click
 
-from chiplog.cli.options import COMMAND, FoundMpiOption, JsonOption, ProgramOption, names_help
+from chiplog.cli.options import (
+    COMMAND,
+    NOT_RELIABLE,
+    FoundMpiOption,
+    JsonOption,
+    ProgramOption,
+    names_help,
+)
 from chiplog.cli.output import say, wrapped, write_json
 from chiplog.cli.parameters import Argument, Option
-
-NOT_IN_FORCE = 3
 
 
 def check_tuning(
@@ -34,17 +39,16 @@ def check_tuning(
     from chiplog.tune.check.in_force import check_tuning as check
 
     verdict = check(file, target, launcher=launcher, mpi=mpi, library=library)
-    if json_file:
-        write_json(json_file, verdict.to_json(file))
+    write_json(json_file, verdict.to_json(file))
     if json_file != "-":
         answer = "in force" if verdict.in_force else "NOT in force"
         say(wrapped(f"{file} is {answer} with {verdict.mpi}: {verdict.reason}."))
     if not verdict.in_force:
-        raise click.exceptions.Exit(NOT_IN_FORCE)
+        raise click.exceptions.Exit(NOT_RELIABLE)
 
 
 def epilog() -> str:
     """The programs whose tuning files can be proved to be in force."""
     from chiplog.tune.check.in_force import provable
 
-    return names_help("--for PROGRAM", provable())
+    return names_help("--for PROGRAM", {writer.name: writer.summary for writer in provable()})

@@ -79,8 +79,7 @@ def compare(
     from chiplog.fitting.request import left_out_lines
 
     judged, rows = _compared(runs, judging, fail_on, target)
-    if json_file:
-        write_json(json_file, comparison_to_json(rows, judged.left_out, best_rows(judged.rows)))
+    write_json(json_file, comparison_to_json(rows, judged.left_out, best_rows(judged.rows)))
     if rows and json_file != "-":
         from chiplog.cli.tables import print_comparison
 

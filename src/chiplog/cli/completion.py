@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+from chiplog.cli import COMPLETION
 from chiplog.cli.app import BELOW, app_for
-from chiplog.cli.missing_choice import CHOICES
+from chiplog.cli.missing_choice import CHOICES, Choices, constants, listed
 from chiplog.errors import UsageError
 
-ASKED = "_CHIPLOG_COMPLETE"
-"""What a shell sets that asks how a line goes on."""
 ANSWERED = tuple(
     f"{shell}_{asked}" for asked in ("source", "complete") for shell in ("bash", "zsh", "fish")
 )
@@ -35,13 +34,13 @@ def answer_shell() -> int:
     """Prints a shell's script, or how the line goes on that it gives."""
     from click.shell_completion import shell_complete
 
-    asked = os.environ[ASKED]
+    asked = os.environ[COMPLETION]
     if asked not in ANSWERED:
-        raise UsageError(f"{ASKED}: is '{asked[:40]}'; it accepts {', '.join(ANSWERED)}.")
+        raise UsageError(f"{COMPLETION}: is '{asked[:40]}'; it accepts {', '.join(ANSWERED)}.")
     _keep_commas_for_fish()
     command = app_for(os.environ.get("COMP_WORDS", "").split()[1:])
     _offer_values(command)
-    return shell_complete(command, {}, "chiplog", ASKED, asked)
+    return shell_complete(command, {}, "chiplog", COMPLETION, asked)
 
 
 def _keep_commas_for_fish() -> None:
@@ -65,7 +64,7 @@ def _offer_values(command: Any) -> None:
         parameter.shell_complete = partial(_complete, parameter, VALUES.get((command.name, name)))
 
 
-def _complete(parameter: Any, values: Values | None, context: Any, incomplete: str) -> list[Any]:
+def _complete(parameter: Any, values: Choices | None, context: Any, incomplete: str) -> list[Any]:
     from click.shell_completion import CompletionItem
 
     listed, comma, begin = incomplete.rpartition(",")
@@ -106,27 +105,15 @@ def _files(incomplete: str, suffixes: tuple[str, ...]) -> list[str]:
 
 
 def _is_zsh() -> bool:
-    return os.environ.get(ASKED, "").startswith("zsh")
+    return os.environ.get(COMPLETION, "").startswith("zsh")
 
 
 WORDS = "words"
 """Beside the parameters that are known: the words that are not yet those of parameters."""
-Values = Callable[[Mapping[str, Any]], Iterable[str]]
 
 
-def _constants(*names: str) -> Values:
+def _words(*names: str) -> Choices:
     return lambda _: names
-
-
-def _listed(what: str) -> Values:
-    """The names that `chiplog list` shows of a kind."""
-
-    def values(_: Mapping[str, Any]) -> Iterable[str]:
-        from chiplog.cli.list_names import TABLES
-
-        return TABLES[what]()
-
-    return values
 
 
 def _algorithms(known: Mapping[str, Any]) -> Iterable[str]:
@@ -138,24 +125,6 @@ def _algorithms(known: Mapping[str, Any]) -> Iterable[str]:
     return algorithms(operation) if operation else ()
 
 
-def _messages(_: Mapping[str, Any]) -> Iterable[str]:
-    from chiplog.dataset.operations import OPERATIONS
-
-    return OPERATIONS
-
-
-def _postings(_: Mapping[str, Any]) -> Iterable[str]:
-    from chiplog.dataset.operations import POSTINGS
-
-    return POSTINGS
-
-
-def _placements(_: Mapping[str, Any]) -> Iterable[str]:
-    from chiplog.plan.plan import PLACEMENTS
-
-    return PLACEMENTS
-
-
 def _predicted(_: Mapping[str, Any]) -> Iterable[str]:
     from chiplog.collectives.registry import MODULES
     from chiplog.prediction.to_many import OPERATION
@@ -163,33 +132,33 @@ def _predicted(_: Mapping[str, Any]) -> Iterable[str]:
     return (*MODULES, OPERATION)
 
 
-_DIRECTIONS = _constants("round-trip", "one-way")
-_TYPES = _constants("int", "double", "byte")
-VALUES: Mapping[tuple[str, str], Values] = {
+_DIRECTIONS = _words("round-trip", "one-way")
+_TYPES = _words("int", "double", "byte")
+VALUES: Mapping[tuple[str, str], Choices] = {
     **CHOICES,
-    ("run", "targets"): _listed("transports"),
-    ("measure", "target"): _listed("transports"),
-    ("survey", "target"): _listed("transports"),
-    ("measure", "--pattern"): _listed("patterns"),
-    ("measure", "--operation"): _messages,
-    ("measure", "--posting"): _postings,
-    ("measure", "--placement"): _placements,
+    ("run", "targets"): listed("transports"),
+    ("measure", "target"): listed("transports"),
+    ("survey", "target"): listed("transports"),
+    ("measure", "--pattern"): listed("patterns"),
+    ("measure", "--operation"): constants("chiplog.dataset.operations", "OPERATIONS"),
+    ("measure", "--posting"): constants("chiplog.dataset.operations", "POSTINGS"),
+    ("measure", "--placement"): constants("chiplog.plan.plan", "PLACEMENTS"),
     ("measure", "--direction"): _DIRECTIONS,
-    ("import", "--pattern"): _listed("patterns"),
+    ("import", "--pattern"): listed("patterns"),
     ("import", "--direction"): _DIRECTIONS,
-    ("import", "--transport"): _listed("transports"),
-    ("fit", "--model"): _listed("models"),
-    ("fit", "--method"): _listed("methods"),
-    ("fit", "--statistic"): _constants("median", "minimum", "mean"),
-    ("compare", "--models"): _listed("models"),
-    ("compare", "--method"): _listed("methods"),
+    ("import", "--transport"): listed("transports"),
+    ("fit", "--model"): listed("models"),
+    ("fit", "--method"): listed("methods"),
+    ("fit", "--statistic"): _words("median", "minimum", "mean"),
+    ("compare", "--models"): listed("models"),
+    ("compare", "--method"): listed("methods"),
     ("predict", "operation"): _predicted,
     ("schedule", "--algorithm"): _algorithms,
     ("predict", "--algorithm"): _algorithms,
-    ("predict", "--as"): _constants("osu", "common-start"),
+    ("predict", "--as"): _words("osu", "common-start"),
     ("tune", "--operation"): CHOICES["schedule", "operation"],
     ("tune", "--type"): _TYPES,
     ("bench", "--type"): _TYPES,
-    ("verdict", "--to"): _constants("prometheus", "nhc"),
+    ("verdict", "--to"): _words("prometheus", "nhc"),
 }
 """By command and parameter, what it accepts, given the parameters that are known."""

@@ -14,13 +14,13 @@ def doctor(json_file: JsonOption = None) -> None:
     from chiplog.measurement.doctor import examine, facts_to_json
 
     facts = examine()
-    if json_file:
-        write_json(json_file, facts_to_json(facts))
+    write_json(json_file, facts_to_json(facts))
     if json_file == "-":
         return
     width = max(len(fact.name) for fact in facts)
-    indent = " " * (width + 4)
     for fact in facts:
-        say(wrapped(f"{'!' if fact.remedy else ' '} {fact.name:<{width}}  {fact.value}", indent))
+        head = f"{'!' if fact.remedy else ' '} {fact.name:<{width}}  "
+        indent = " " * len(head)
+        say(wrapped(f"{head}{fact.value}", indent))
         if fact.remedy:
             say(wrapped(f"{indent}-> {fact.remedy}", f"{indent}   "))

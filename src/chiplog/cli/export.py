@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
+from chiplog.cli.list_names import TABLES
 from chiplog.cli.options import SIZES, AnywayOption, TargetOption, names_help
 from chiplog.cli.output import note
 from chiplog.cli.parameters import Argument, Option
@@ -32,6 +33,4 @@ def export(
 
 def epilog() -> str:
     """The exporters."""
-    from chiplog.export.exporter import EXPORTERS
-
-    return names_help("--to FORMAT", EXPORTERS.all())
+    return names_help("--to FORMAT", TABLES["exporters"]())

@@ -28,7 +28,7 @@ class FittingOptions:
         help="prtt, culler, kielmann, bell, one-to-many, k=all, k=1, k=max or all; by default each model's own."
     )
     statistic: str = option("median", help="What stands for a series: median, minimum or mean.")
-    seed: int = option(0, help="Of the bootstrap.")
+    seed: int = option(0, help="Of the bootstrap.")  # Given: as `FitRequest` has it.
 
 
 def fit(

@@ -13,6 +13,7 @@ from chiplog.fitting.estimates.freedom import NO_INTERVAL
 from chiplog.fitting.quantities.by_method import ONE_TO_MANY
 from chiplog.fitting.result import Fit, Parameter, Segment
 from chiplog.fitting.verdict import cause_text, rejection, train_error
+from chiplog.messages import COLUMNS
 from chiplog.report import format
 from chiplog.report.names import (
     METHODS,
@@ -23,18 +24,21 @@ from chiplog.report.names import (
     sizes,
 )
 from chiplog.report.parameter_text import bounds, is_known, mark
+from chiplog.report.patterns.run import WHOLE
 from chiplog.report.summary import warning_lines
 
-COLUMNS = 80
 MOST_LINES = 26
-"""So that a screen of 30 lines has room for what comes before and after."""
+"""Given: so that a screen of 30 lines has room for what comes before and after."""
+MOST_REJECTED_LINES = 3
+"""Given: what the reason why a fit is rejected gets of a screen."""
 MOST_REGIMES = 12
+"""Given: what a screen has room for."""
+MOST_DECIMALS = 5
+"""Given: what a column has room for."""
 FOLLOWS = ("L_half", "G_half")
 """What follows from other parameters stands last."""
 STATISTICS = {"median": "medians", "mean": "means", "minimum": "minima"}
 UNKNOWN = "?"
-UNITS = {"s": (1e-6, "us"), "s/B": (1e-9, "ns/B"), "B/s": (1e9, "GB/s"), "B": (1.0, "B")}
-"""By a parameter's unit: what one of the printed unit is, and its name."""
 
 
 def fits_text(fits: Sequence[Fit]) -> str:
@@ -71,7 +75,7 @@ def _numbers(fit: Fit, *, several: bool) -> Iterator[str]:
             f"{_use(fit)}: {cause_text(fit, model_name(fit.model))}.",
             COLUMNS,
             subsequent_indent="  ",
-            max_lines=3,
+            max_lines=MOST_REJECTED_LINES,
         )
     yield from _wrapped(_title(fit, several=several))
     statistic = STATISTICS.get(fit.statistic, fit.statistic)
@@ -171,7 +175,7 @@ def _unit(fit: Fit, name: str) -> tuple[float, str]:
     unit = next(
         segment.parameters[name].unit for segment in fit.segments if name in segment.parameters
     )
-    return UNITS.get(unit, (1.0, unit if unit != "1" else ""))
+    return format.TABLE_UNITS.get(unit, (1.0, unit if unit != "1" else ""))
 
 
 def _cell(parameter: Parameter | None, scale: float) -> str:
@@ -183,16 +187,14 @@ def _cell(parameter: Parameter | None, scale: float) -> str:
     low, high = parameter.low, parameter.high
     if low is None or high is None or not np.isfinite([low, high]).all() or not parameter.value:
         return shown
-    share = 50.0 * (high - low) / parameter.value
-    return f"{shown}±{share:.{0 if share >= 1 else 1}f}%" if share < 99.5 else f"{shown}±>99%"
+    share = 100.0 * (0.5 * (high - low) / parameter.value)
+    if share >= 100.0 * WHOLE:
+        return f"{shown}±>99%"
+    return f"{shown}±{share:.{0 if share >= 1 else 1}f}%"
 
 
 def _number(value: float) -> str:
-    """Three digits, without an exponent where that is short."""
-    if value == 0 or not 1e-3 <= abs(value) < 1e5:
-        return f"{value:.2g}"
-    digits = 2 - int(np.floor(np.log10(abs(value))))
-    return f"{value:.{max(digits, 0)}f}"
+    return format.bare(value, MOST_DECIMALS)
 
 
 def _error(fit: Fit) -> str:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 COLD = "warm-up"
 """The tag of a run's first record, which nothing is taken from."""
 OTHER_LINES = 4
-"""Of the terminal: the heading, the bar, and room for the cursor."""
+"""Given: of the terminal: the heading, the bar, and room for the cursor."""
 
 
 class GrowingTable(ProgressBar):

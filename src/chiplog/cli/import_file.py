@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+from chiplog.cli.list_names import TABLES
 from chiplog.cli.options import RANKS, names_help, option
 from chiplog.cli.output import note
 from chiplog.cli.parameters import Argument, Option
@@ -61,6 +62,4 @@ def _model(run: Dataset) -> str | None:
 
 def epilog() -> str:
     """The importers."""
-    from chiplog.dataset.importer import IMPORTERS
-
-    return names_help("KIND", IMPORTERS.all())
+    return names_help("KIND", TABLES["importers"]())

@@ -5,12 +5,16 @@ from __future__ import annotations
 import shlex
 import sys
 import time
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from chiplog.cli.options import (
     COMMAND,
+    DEFAULT_RANKS,
+    DEFAULT_SEED,
+    DEFAULT_TIME_LIMIT,
     RANKS,
     SECONDS,
     SIZES,
@@ -20,7 +24,7 @@ from chiplog.cli.options import (
     TimeLimitOption,
     option,
 )
-from chiplog.cli.output import note, say, write_json
+from chiplog.cli.output import LABEL, note, say, wrapped, write_json
 from chiplog.cli.parameters import Argument, Option
 from chiplog.counts import counted
 from chiplog.errors import UsageError
@@ -29,10 +33,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from chiplog.measurement.measuring import MeasuredRun
-    from chiplog.plan import PlanOptions
+    from chiplog.plan import Plan, PlanOptions
 
 SHOWING_SECONDS = 1.0
-"""What must be left of the time for the table of medians: what it loads can't be stopped half-way."""
+"""Given: what must be left of the time for the table of medians: what it loads can't be stopped half-way."""
 
 
 @dataclass(frozen=True)
@@ -54,24 +58,28 @@ class GridOptions:
 class RankOptions:
     """How many ranks are started, and how."""
 
-    ranks: int = option(2, metavar=RANKS, help="Ranks to start.")
+    ranks: int = option(DEFAULT_RANKS, metavar=RANKS, help="Ranks to start.")
     launcher: str | None = option(
         metavar=COMMAND, help='Starts the ranks, e.g. "srun -N 2" or "mpirun -n 2".'
     )
     mpi: MpiOption = None
     rendezvous: RendezvousOption = None
-    time_limit: TimeLimitOption = 30.0
+    time_limit: TimeLimitOption = DEFAULT_TIME_LIMIT
 
 
 @dataclass(frozen=True)
 class PointOptions:
     """How often each point is measured, and in which ways."""
 
-    seed: int = option(1, help="Of the order of the points, and of sim's noise.")
+    seed: int = option(DEFAULT_SEED, help="Of the order of the points, and of sim's noise.")
+    # Given: visits, launches and precision as `chiplog.plan.PlanOptions` has them.
     visits: int = option(4, help="Times that each point is measured, spread over the run.")
+    # Given: as there.
     launches: int = option(1, help="Times that the ranks are started anew.")
+    # Given: as there.
     precision: float = option(
-        0.025, help="Relative half width of each median's 95 % interval to reach."
+        0.025,
+        help="Relative half width of each median's 95 % interval to reach.",
     )
     budget: float | None = option(
         metavar=SECONDS,
@@ -178,14 +186,37 @@ def _plan_options(target: str, grid: GridOptions, ranks: int, points: PointOptio
 
 
 def _show_plan(target: str, options: PlanOptions, json_file: str | None) -> None:
-    from chiplog.cli.plan_text import plan_text
     from chiplog.plan import make_plan
 
     plan = make_plan(options)
-    if json_file:
-        write_json(json_file, plan.to_json(target))
+    write_json(json_file, plan.to_json(target))
     if json_file != "-":
-        say(plan_text(target, plan))
+        say(_plan_text(target, plan))
+
+
+def _plan_text(target: str, plan: Plan) -> str:
+    """What `--dry-run` prints: sizes, order, visits and predicted cost."""
+    from chiplog.plan import GRID
+    from chiplog.plan.units import format_bytes
+
+    options, predicted = plan.options, plan.predicted
+    sizes = options.sizes
+    grid = Counter(
+        series.pattern for r in plan.requests if r.tag["purpose"] == GRID for series in r.series
+    )
+    per_point = options.visits * options.launches * len(sizes)
+    patterns = ", ".join(f"{name} ({count // per_point} series)" for name, count in grid.items())
+    lines = [
+        f"target     {target}",
+        f"sizes      {len(sizes)} from {format_bytes(sizes[0])} to {format_bytes(sizes[-1])}",
+        f"patterns   {patterns}",
+        f"order      shuffled, seed {options.seed}; {counted(options.visits, 'visit')} of each size, "
+        f"{counted(options.launches, 'launch', 'launches')}",
+        f"records    {len(plan.requests)}, refinement not counted",
+        f"predicted  {predicted.seconds:.1f} s, {predicted.messages} messages, {predicted.bytes / 1e9:.2f} GB "
+        "on the wire",
+    ]
+    return "\n".join(wrapped(line, LABEL) for line in lines)
 
 
 def _measure(
@@ -211,8 +242,7 @@ def _measure(
     )
     if run.strict:
         measured.require_precision()
-    if run.json_file:
-        write_json(run.json_file, measured.to_json())
+    write_json(run.json_file, measured.to_json())
     if run.json_file != "-":
         _show(measured, out, limits.stop, _print_figures if run.fom else _print_tables)
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import textwrap
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from chiplog.report.document import Table, line
+from chiplog.messages import COLUMNS
+from chiplog.report.document import Inline, Table, line, text_of
 from chiplog.report.input import TargetReport
 from chiplog.report.patterns import pattern_tables
 from chiplog.report.patterns.run import HOW_TO_SEE_ALL
-from chiplog.report.plain_table import plain_lines
 from chiplog.report.sections.warnings import notice_sentence, warnings
 
 if TYPE_CHECKING:
@@ -17,12 +19,14 @@ if TYPE_CHECKING:
 
     from chiplog.dataset.series import Dataset
 
-MOST_ROWS, MOST_COLUMNS = 24, 4
+MOST_ROWS, MOST_COLUMNS, MOST_WARNINGS = 24, 4, 3
+"""Given: what a screen has room for."""
 SCREEN_LINES = 29
-"""A screen of 30 lines has room for so many."""
+"""Given: a screen of 30 lines has room for so many."""
 FEWEST_ROWS = 3
-"""A table has so many rows, if there are as many, even where several patterns then need more than a screen."""
-MOST_WARNINGS = 3
+"""Given: a table has so many rows, if there are as many, even where several patterns then need more than a screen."""
+GAP = "  "
+UNBROKEN = "\N{NO-BREAK SPACE}"
 
 
 def measured_lines(dataset: Dataset) -> list[str]:
@@ -67,3 +71,32 @@ def header_warnings(dataset: Dataset) -> list[str]:
     """What the machine did beside the measurement: each a fact, a number and a remedy; at most MOST_WARNINGS."""
     target = TargetReport(str(dataset.header.get("target", "")), dataset)
     return [notice_sentence(notice) for notice in warnings(target)[:MOST_WARNINGS]]
+
+
+def plain_lines(table: Table) -> list[str]:
+    """The table in at most 80 columns; columns that have no room are named below it."""
+    rows = [[_text(column.title) for column in table.columns]]
+    rows += [[_text(cell) for cell in row] for row in table.rows]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    kept = len(widths)
+    while kept > 1 and sum(widths[:kept]) + len(GAP) * (kept - 1) > COLUMNS:
+        kept -= 1
+    lines = list(_wrapped(table.caption))
+    lines += [
+        GAP.join(cell.rjust(width) for cell, width in zip(row[:kept], widths, strict=False))
+        for row in rows
+    ]
+    if kept < len(widths):
+        lines.append(f"no room for {', '.join(rows[0][kept:])}: see chiplog report")
+    return lines + [line for note in table.notes for line in _wrapped(note)]
+
+
+def _text(cell: Inline) -> str:
+    return text_of(cell).replace("—", "-")
+
+
+def _wrapped(words: Inline) -> Iterator[str]:
+    """Lines of a sentence; a number and its % stay together."""
+    joined = _text(words).replace(" %", UNBROKEN + "%")
+    for text in textwrap.wrap(joined, COLUMNS, subsequent_indent="  "):
+        yield text.replace(UNBROKEN, " ")

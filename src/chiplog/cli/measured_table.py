@@ -5,10 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from rich.table import Table
-
-from chiplog.cli.output import say, wrapped
-from chiplog.cli.screen import Screen
+from chiplog.cli.output import SCREEN_ROWS, aligned, say, wrapped
 from chiplog.counts import counted
 from chiplog.report import format
 from chiplog.tune.measured.choices import SizeVerdict
@@ -17,13 +14,12 @@ from chiplog.tune.measured.raced import Raced
 from chiplog.tune.measured.statistics import LOOKS
 from chiplog.tune.measured.tuning import MeasuredTuning
 
-MOST_ROWS = 30
 MOST_MISTAKES = 5
-WIDTH = 80
+"""Given: what a screen has room for."""
 
 
-def print_measured(measured: MeasuredTuning, operation: str, *, details: bool = False) -> None:
-    """At most MOST_ROWS sizes without `details`, those that leave the default first."""
+def print_measured(measured: MeasuredTuning, operation: str, *, details: bool) -> None:
+    """At most SCREEN_ROWS sizes without `details`, those that leave the default first."""
     summary = measured.summary
     ranks = ", ".join(str(count) for count in measured.raced.options.ranks)
     types = " and ".join(measured.raced.options.datatypes)
@@ -60,9 +56,9 @@ def print_measured(measured: MeasuredTuning, operation: str, *, details: bool = 
 
 
 def print_verdicts(cells: Sequence[SizeVerdict], *, details: bool) -> None:
-    """A row for each size, at most MOST_ROWS without `details`; a question mark where something is not sure."""
-    shown = cells if details or len(cells) <= MOST_ROWS else _most_important(cells)
-    Screen(width=WIDTH).print(_table(shown))
+    """A row for each size, at most SCREEN_ROWS without `details`; a question mark where something is not sure."""
+    shown = cells if details or len(cells) <= SCREEN_ROWS else _most_important(cells)
+    say(aligned(_table(shown)))
     if len(shown) < len(cells):
         say(
             f"{counted(len(cells) - len(shown), 'more size keeps', 'more sizes keep')} the default (--details)"
@@ -83,22 +79,22 @@ def print_mistakes(known_mistakes: Sequence[Mistake], details: bool) -> None:
         return
     shown = known_mistakes if details else known_mistakes[:MOST_MISTAKES]
     say(f"The default takes {FAR} times as long as it could, or longer, at:")
-    table = Table(box=None, pad_edge=False)
-    for title in ("ranks", "bytes", "default", "times as long as", "factor", "beside"):
-        table.add_column(title, no_wrap=True)
-    for mistake in shown:
-        sizes = [format.exact_bytes(size) for size in (mistake.first_bytes, mistake.last_bytes)]
-        table.add_row(
-            str(mistake.ranks),
-            " to ".join(dict.fromkeys(sizes)),
-            format.value(mistake.default_seconds, "s"),
-            mistake.candidate.name,
-            f"{mistake.factor:.1f}",
-            "" if mistake.least_beside is None else f"{mistake.least_beside:.1f}",
-        )
-    Screen(width=WIDTH).print(table)
+    titles = ("ranks", "bytes", "default", "times as long as", "factor", "beside")
+    say(aligned([titles, *map(_mistake_row, shown)]))
     if len(shown) < len(known_mistakes):
         say(f"{counted(len(known_mistakes) - len(shown), 'more range')} (--details)")
+
+
+def _mistake_row(mistake: Mistake) -> tuple[str, ...]:
+    sizes = [format.exact_bytes(size) for size in (mistake.first_bytes, mistake.last_bytes)]
+    return (
+        str(mistake.ranks),
+        " to ".join(dict.fromkeys(sizes)),
+        format.value(mistake.default_seconds, "s"),
+        mistake.candidate.name,
+        f"{mistake.factor:.1f}",
+        "" if mistake.least_beside is None else f"{mistake.least_beside:.1f}",
+    )
 
 
 def _answer(measured: MeasuredTuning) -> str:
@@ -116,26 +112,27 @@ def _worse(ratio: float) -> str:
 
 
 def _most_important(cells: Sequence[SizeVerdict]) -> list[SizeVerdict]:
-    ordered = sorted(cells, key=lambda cell: not cell.is_changed)[:MOST_ROWS]
+    ordered = sorted(cells, key=lambda cell: not cell.is_changed)[:SCREEN_ROWS]
     return sorted(ordered, key=lambda verdict: (verdict.cell.ranks, verdict.cell.message_bytes))
 
 
-def _table(cells: Sequence[SizeVerdict]) -> Table:
-    table = Table(box=None, pad_edge=False)
-    several = len({cell.cell.ranks for cell in cells}) > 1
-    titles = ("bytes", "in force", "default", "gain", "95 % interval")
-    for title in ("ranks", *titles) if several else titles:
-        table.add_column(title, no_wrap=True)
+def _table(cells: Sequence[SizeVerdict]) -> list[tuple[str, ...]]:
+    """A row for each size; the numbers of ranks where there are several."""
+    table: list[tuple[str, ...]] = [
+        ("ranks", "bytes", "in force", "default", "gain", "95 % interval")
+    ]
     for cell in cells:
         row = (
+            str(cell.cell.ranks),
             format.exact_bytes(cell.cell.message_bytes),
             _in_force(cell),
             format.value(cell.default_seconds, "s") if math.isfinite(cell.default_seconds) else "",
             f"{cell.gain:.2f}" if cell.is_changed else "1",
             _interval(cell),
         )
-        table.add_row(*((str(cell.cell.ranks), *row) if several else row))
-    return table
+        table.append(row)
+    several = len({cell.cell.ranks for cell in cells}) > 1
+    return table if several else [row[1:] for row in table]
 
 
 def _interval(verdict: SizeVerdict) -> str:

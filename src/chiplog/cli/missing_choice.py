@@ -3,7 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from importlib import import_module
 from typing import Any
+
+from chiplog.cli.list_names import TABLES
+
+Choices = Callable[[Mapping[str, Any]], Iterable[str]]
+"""What a parameter accepts, given the parameters that are known."""
 
 
 def missing_choice_sentence(error: Any) -> str | None:
@@ -27,21 +33,19 @@ def _algorithms(given: Mapping[str, Any]) -> Iterable[str]:
     return algorithms(operation) if operation else ()
 
 
-def _collectives(_: Mapping[str, Any]) -> Iterable[str]:
-    from chiplog.collectives.registry import MODULES
-
-    return MODULES
-
-
-def _listed(what: str) -> Callable[[Mapping[str, Any]], Iterable[str]]:
-    """The names that `chiplog list` shows of a kind."""
+def constants(module: str, name: str) -> Choices:
+    """The names that a constant of a module has, which is imported when they are asked for."""
 
     def choices(_: Mapping[str, Any]) -> Iterable[str]:
-        from chiplog.cli.list_names import TABLES
-
-        return TABLES[what]()
+        names: Iterable[str] = getattr(import_module(module), name)
+        return names
 
     return choices
+
+
+def listed(what: str) -> Choices:
+    """The names that `chiplog list` shows of a kind."""
+    return lambda _: TABLES[what]()
 
 
 def _provable(_: Mapping[str, Any]) -> Iterable[str]:
@@ -50,26 +54,14 @@ def _provable(_: Mapping[str, Any]) -> Iterable[str]:
     return [program.name for program in provable()]
 
 
-def _linted(_: Mapping[str, Any]) -> Iterable[str]:
-    from chiplog.tune.lint.lint_file import PROGRAMS
-
-    return PROGRAMS
-
-
-def _tables(_: Mapping[str, Any]) -> Iterable[str]:
-    from chiplog.cli.list_names import TABLES
-
-    return TABLES
-
-
-CHOICES: Mapping[tuple[str, str], Callable[[Mapping[str, Any]], Iterable[str]]] = {
+CHOICES: Mapping[tuple[str, str], Choices] = {
     ("schedule", "--algorithm"): _algorithms,
-    ("schedule", "operation"): _collectives,
-    ("export", "--to"): _listed("exporters"),
-    ("tune", "--for"): _listed("tuning-writers"),
+    ("schedule", "operation"): constants("chiplog.collectives.registry", "MODULES"),
+    ("export", "--to"): listed("exporters"),
+    ("tune", "--for"): listed("tuning-writers"),
     ("check-tuning", "--for"): _provable,
-    ("lint", "--for"): _linted,
-    ("import", "kind"): _listed("importers"),
-    ("list", "what"): _tables,
+    ("lint", "--for"): constants("chiplog.tune.lint.lint_file", "PROGRAMS"),
+    ("import", "kind"): listed("importers"),
+    ("list", "what"): lambda _: TABLES,
 }
 """By command and parameter, what there is, given the parameters that are known."""

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any, Protocol, TypeVar
+from typing import Annotated, Any, TypeVar
 
 import click
 
@@ -69,6 +69,14 @@ TimeLimitOption = Annotated[
 ]
 
 
+DEFAULT_SEED, DEFAULT_RANKS = 1, 2
+"""Given: a seed like any other, and the fewest ranks that have anything to say to each other."""
+DEFAULT_TIME_LIMIT = 30.0
+"""Given: seconds, the default of `chiplog.measurement.start.Start`."""
+DEFAULT_SEGMENT, DEFAULT_DIMENSIONS = 8192, 2
+"""Given: the defaults of `chiplog.collectives.algorithm.Task`."""
+NOT_RELIABLE, UNDECIDED = 3, 4
+"""Given: exit codes of an answer that is no, and of one that can't be given."""
 SIZES, RANKS, COMMAND, SECONDS = "FIRST:LAST|SIZE,...", "N", "COMMAND", "SECONDS"
 """What options of several commands take, as helps show it."""
 
@@ -126,30 +134,17 @@ class ModelResults:
     json_file: JsonOption = None
 
 
-class Summarised(Protocol):
-    """What a list of names tells of each."""
-
-    @property
-    def name(self) -> str:
-        """The name on the command line."""
-
-    @property
-    def summary(self) -> str:
-        """What it is, in a few words."""
-
-
 HELP_INDENT = 2
-"""By how much a help indents its end."""
+"""Given: by how much a help indents its end."""
 
 
-def names_help(option: str, known: Iterable[Summarised]) -> str:
+def names_help(option: str, summaries: Mapping[str, str]) -> str:
     """The end of a command's help: each name that `option` accepts, with its summary."""
-    rows = [(summarised.name, summarised.summary) for summarised in known]
-    width = max(len(name) for name, _ in rows)
-    columns = COLUMNS - HELP_INDENT
+    width = max(map(len, summaries))
+    indent, columns = " " * (HELP_INDENT + width + HELP_INDENT), COLUMNS - HELP_INDENT
     lines = [
-        wrapped(f"  {name:<{width}}  {summary}", " " * (width + 4), columns)
-        for name, summary in rows
+        wrapped(f"  {name:<{width}}  {summary}", indent, columns)
+        for name, summary in summaries.items()
     ]
     return "\n".join(["\b", f"{option}:", *lines])
 

@@ -9,11 +9,22 @@ from typing import Any
 from chiplog.counts import counted
 from chiplog.errors import ChiplogError
 from chiplog.input_file import MOST_NAMED
-from chiplog.messages import COLUMNS, note, wrapped
+from chiplog.messages import COLUMNS, SCREEN_ROWS, aligned, note, wrapped
 from chiplog.output_file import write_text
 from chiplog.quoting import for_terminal
 
-__all__ = ["COLUMNS", "CROSSING_UNKNOWN", "note", "say", "wrapped", "write_json"]
+LABEL = " " * 11
+"""Given: what lines below a labelled one begin with: as wide as the label."""
+__all__ = [
+    "COLUMNS",
+    "CROSSING_UNKNOWN",
+    "SCREEN_ROWS",
+    "aligned",
+    "note",
+    "say",
+    "wrapped",
+    "write_json",
+]
 
 
 CROSSING_UNKNOWN = (
@@ -22,19 +33,10 @@ CROSSING_UNKNOWN = (
 )
 
 
-def write_json(destination: str, content: Any) -> None:
-    """Write `content` as one JSON document to the file `destination`, or to standard output for `-`."""
-    write_text(destination, json.dumps(content, indent=2, allow_nan=False) + "\n")
-
-
-def aligned(rows: Sequence[Sequence[str]]) -> str:
-    """Plain columns, for commands that answer before a library for tables would be loaded."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    lines = (
-        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True))
-        for row in rows
-    )
-    return "\n".join(line.rstrip() for line in lines)
+def write_json(destination: str | None, content: Any) -> None:
+    """Write `content` as JSON to the file `destination`, or to standard output for `-`; nothing without one."""
+    if destination:
+        write_text(destination, json.dumps(content, indent=2, allow_nan=False) + "\n")
 
 
 def rejected_text(reason: str) -> str:
@@ -42,9 +44,9 @@ def rejected_text(reason: str) -> str:
     return f"not to be relied on (--anyway): {reason}."
 
 
-def say(text: str = "", end: str = "\n") -> None:
+def say(text: str) -> None:
     """Print a result, of whatever files, on standard output."""
-    print(for_terminal(text), end=end)
+    print(for_terminal(text))
 
 
 def tell_left_out(errors: Sequence[ChiplogError]) -> None:

@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from chiplog.cli.options import (
+    DEFAULT_DIMENSIONS,
+    DEFAULT_SEGMENT,
     RANKS,
     BytesOption,
     DimensionsOption,
@@ -35,12 +37,13 @@ class TaskOptions:
         help="Number of ranks: 64, or 4,8, or 2:1024; of one-to-many, peers + 1 by default.",
     )
     algorithm: str | None = option(help="See: chiplog list operations; all by default.")
-    message_bytes: BytesOption = 1
+    message_bytes: BytesOption = 1  # Given: the shortest message.
     peers: int | None = option(
         help="n of n-way algorithms (the best by default), trees (2) and one-to-many (all others)."
     )
-    segment: SegmentOption = 8192
-    dimensions: DimensionsOption = 2
+    segment: SegmentOption = DEFAULT_SEGMENT
+    dimensions: DimensionsOption = DEFAULT_DIMENSIONS
+    # Given: each rank has a node of its own.
     per_node: int = option(1, "--per-node", help="Ranks that share a node, for max-rate.")
     model: ModelNameOption = None
     paper_literal: bool = option(
@@ -62,9 +65,6 @@ class TaskOptions:
         metavar="osu|common-start",
         help="Which time: the mean of own clocks after a barrier, or from a common start to the last rank's end.",
     )
-
-
-MOST_RANKS = 2**31 - 1
 
 
 def predict(
@@ -112,8 +112,7 @@ def predict(
     rows = tuple(row for question in questions for row in ask(question))
     if results.report is not None:
         _write_report(ask, questions[-1], results.report)
-    if results.json_file:
-        write_json(results.json_file, predictions_to_json(rows))
+    write_json(results.json_file, predictions_to_json(rows))
     if results.json_file == "-":
         return
     from chiplog.cli.prediction_table import print_predictions
@@ -174,6 +173,7 @@ def _write_report(ask: Callable[[Task], tuple[Prediction, ...]], asked: Task, pa
 
 def _ranks(ranks: str | None, operation: str, peers: int | None) -> tuple[int, ...]:
     """The numbers of ranks that are meant; UsageError where nothing says them."""
+    from chiplog.collectives.algorithm import MOST_RANKS
     from chiplog.errors import UsageError
     from chiplog.plan.ranks import parse_ranks
     from chiplog.prediction.to_many import OPERATION

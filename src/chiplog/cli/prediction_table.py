@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
-from chiplog.cli.error_text import error_lines
 from chiplog.cli.output import aligned, note, rejected_text, say, wrapped
 from chiplog.counts import counted
 from chiplog.prediction.correction import Correction, CorrectionKind
+from chiplog.prediction.error_table import ErrorShare
 from chiplog.prediction.result import LOWER_BOUND, Prediction
 from chiplog.report import format
+
+MOST_NAMED = 8
+"""Given: numbers of ranks that a line has room for."""
 
 
 def print_predictions(rows: Sequence[Prediction]) -> None:
@@ -46,7 +49,7 @@ def print_predictions(rows: Sequence[Prediction]) -> None:
             say(wrapped(f"{name}: {correction_text(row.correction)}", "  "))
         if row.longest_seconds is not None:
             say(f"{name}: longest rank {format.value(row.longest_seconds, 's')}")
-    for line in error_lines(rows):
+    for line in _error_lines(rows):
         say(line)
     if first.rejected is not None:
         note(rejected_text(first.rejected))
@@ -57,11 +60,9 @@ def print_predictions(rows: Sequence[Prediction]) -> None:
 def _ranks_text(counts: Sequence[int]) -> str:
     if len(counts) == 1:
         return counted(counts[0], "rank")
-    return (
-        f"{', '.join(map(str, counts))} ranks"
-        if len(counts) < 9
-        else f"{counts[0]} to {counts[-1]} ranks"
-    )
+    if len(counts) > MOST_NAMED:
+        return f"{counts[0]} to {counts[-1]} ranks"
+    return f"{', '.join(map(str, counts))} ranks"
 
 
 def correction_text(correction: Correction) -> str:
@@ -96,3 +97,18 @@ def _numbers_text(correction: Correction) -> str:
         plus = format.with_interval(offset.value, offset.low, offset.high, "s")
         parts.append(f"plus {plus} a round")
     return " ".join(parts)
+
+
+def _error_lines(rows: Sequence[Prediction]) -> Iterator[str]:
+    """What a table of errors adds to intervals, a line for each family."""
+    shares = {row.errors.family: row.errors for row in rows if row.errors is not None}
+    for share in shares.values():
+        yield f"intervals hold errors of {share.family}: a factor of {share.factor:.3g}, by {_evidence(share)}"
+
+
+def _evidence(share: ErrorShare) -> str:
+    machines = counted(share.machines, "other machine")
+    of_what = "" if share.is_of_family else f" (without {share.family}: all that was measured)"
+    cells = f"{counted(share.cells, 'cell')} of {share.table} and " if share.cells else ""
+    name = "" if share.cells else f" ({share.table})"
+    return f"{cells}{machines}{of_what}{name}"

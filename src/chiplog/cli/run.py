@@ -11,6 +11,7 @@ import click
 from chiplog.cli.configured import command_words
 from chiplog.cli.options import (
     COMMAND,
+    DEFAULT_SEED,
     RANKS,
     SECONDS,
     SIZES,
@@ -45,7 +46,7 @@ class MeasuringOptions:
     launcher: str | None = option(metavar=COMMAND, help='Starts the ranks, e.g. "srun -N 2".')
     mpi: MpiOption = None
     rendezvous: RendezvousOption = None
-    seed: int = option(1, help="Of the order of the points.")
+    seed: int = option(DEFAULT_SEED, help="Of the order of the points.")
 
 
 def run(
@@ -88,10 +89,9 @@ def _show(result: RunResult, *, details: bool) -> None:
     from chiplog.report.trust import trust_of
 
     if details:
-        from chiplog.cli.screen import Screen
         from chiplog.report.terminal import print_report
 
-        print_report(result.report, Screen())
+        print_report(result.report)
     else:
         from chiplog.report.summary import summary_lines
 

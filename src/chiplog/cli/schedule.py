@@ -5,7 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
-from chiplog.cli.options import RANKS, BytesOption, DimensionsOption, SegmentOption, option, time
+from chiplog.cli.options import (
+    DEFAULT_DIMENSIONS,
+    DEFAULT_SEGMENT,
+    RANKS,
+    BytesOption,
+    DimensionsOption,
+    SegmentOption,
+    option,
+    time,
+)
 from chiplog.cli.output import note
 from chiplog.cli.parameters import Argument, Option
 from chiplog.counts import counted
@@ -18,10 +27,11 @@ if TYPE_CHECKING:
 class ShapeOptions:
     """The sizes that shape the schedule of an algorithm."""
 
-    message_bytes: BytesOption = 1
+    message_bytes: BytesOption = 1  # Given: the shortest message.
+    # Given: the fewest that make more than a chain.
     peers: int = option(2, help="n of n-way algorithms and trees.")
-    segment: SegmentOption = 8192
-    dimensions: DimensionsOption = 2
+    segment: SegmentOption = DEFAULT_SEGMENT
+    dimensions: DimensionsOption = DEFAULT_DIMENSIONS
 
 
 @dataclass(frozen=True)

@@ -33,10 +33,16 @@ if TYPE_CHECKING:
 class MachineOptions:
     """What holds on the machine beside the parameters."""
 
+    # Given: without these, ranks share no node, and each send but the first waits for g.
     per_node: int = option(0, "--per-node", help="Ranks of a node, which share --node-rate.")
+    # Given: as above.
     node_rate: float = option(
-        0.0, "--node-rate", metavar="B/S", help="Bytes per second out of a node."
+        0.0,
+        "--node-rate",
+        metavar="B/S",
+        help="Bytes per second out of a node.",
     )
+    # Given: as above.
     free: int = option(1, help="LogfP's f: sends in a row that don't wait for g.")
     noise: str | None = option(
         metavar="FROM|KIND:MEAN[@P%]",
@@ -45,6 +51,7 @@ class MachineOptions:
     noise_trace: Path | None = option(
         None, "--noise-trace", metavar="FILE", help="Times at which a CPU is lost."
     )
+    # Given: a seed like any other.
     noise_seed: int = option(0, "--noise-seed", help="Of all noise.")
     anchors: list[Path] | None = option(
         None,

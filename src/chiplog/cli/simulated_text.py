@@ -7,6 +7,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from chiplog.counts import counted
+from chiplog.messages import SCREEN_ROWS
 
 if TYPE_CHECKING:
     from chiplog.jobs.simulated_model import CorrectedMakespan
@@ -14,8 +15,8 @@ if TYPE_CHECKING:
     from chiplog.simulation.repeated import RepeatedRuns
     from chiplog.simulation.result import Range
 
-MOST_LINES = 16
 PS_PER_UNIT = {"s": 10**12, "ms": 10**9, "us": 10**6, "ns": 10**3}
+"""Given: picoseconds of each unit."""
 
 
 def simulated_lines(simulation: Simulation, time_range: Range | None) -> Iterator[str]:
@@ -33,11 +34,11 @@ def simulated_lines(simulation: Simulation, time_range: Range | None) -> Iterato
         )
     yield f"makespan  {_exact(last_ps)}{interval}"
     ranges = _alike(finish_ps)
-    for first, last in ranges[:MOST_LINES]:
+    for first, last in ranges[:SCREEN_ROWS]:
         ranks = f"rank {first}" if first == last else f"ranks {first} to {last}"
         yield f"{ranks}  {_exact(finish_ps[first])}"
-    if len(ranges) > MOST_LINES:
-        more = len(finish_ps) - ranges[MOST_LINES][0]
+    if len(ranges) > SCREEN_ROWS:
+        more = len(finish_ps) - ranges[SCREEN_ROWS][0]
         yield f"… and {counted(more, 'more rank')}: --json FILE has all"
 
 

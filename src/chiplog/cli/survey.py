@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 from chiplog.cli.configured import command_words
 from chiplog.cli.options import (
     COMMAND,
+    DEFAULT_SEED,
+    DEFAULT_TIME_LIMIT,
     RANKS,
     SECONDS,
     JsonOption,
@@ -51,13 +53,14 @@ class SweepOptions:
     )
     latency_bytes: str = option("1", metavar="SIZE", help="Message size for latency.")
     bandwidth_bytes: str = option("1MiB", metavar="SIZE", help="Message size for bandwidth.")
+    # Given: as `SurveyOptions` has it; what is not clear is measured again.
     visits: int = option(1, help="Times that each pair is measured.")
     again: bool = option(
         True,
         "--again/--once",
         help="After one visit, measure up to 32 rounds again to tell who is slow; or don't.",
     )
-    seed: int = option(1, help="Of the rounds' choice and order.")
+    seed: int = option(DEFAULT_SEED, help="Of the rounds' choice and order.")
 
 
 @dataclass(frozen=True)
@@ -66,7 +69,7 @@ class MeetingOptions:
 
     mpi: MpiOption = None
     rendezvous: RendezvousOption = None
-    time_limit: TimeLimitOption = 30.0
+    time_limit: TimeLimitOption = DEFAULT_TIME_LIMIT
     budget: float | None = option(
         metavar=SECONDS, help="Measure for at most this long; the rest is left to --resume."
     )
@@ -134,8 +137,7 @@ def _show(result: SurveyResult, json_file: str | None, launcher: str | None) -> 
     """Prints the result; RunFailed where nodes were lost."""
     from chiplog.cli.survey_text import lost_sentence, survey_text
 
-    if json_file:
-        write_json(json_file, result.to_json())
+    write_json(json_file, result.to_json())
     if json_file != "-":
         command = shlex.join(command_words())
         say(survey_text(result, again=command, launcher=launcher))
@@ -181,7 +183,6 @@ def _show_plan(target: str, options: SurveyOptions, json_file: str | None) -> No
     from chiplog.machine_survey.plan import make_sweep
 
     sweep = make_sweep(options)
-    if json_file:
-        write_json(json_file, sweep.to_json(target))
+    write_json(json_file, sweep.to_json(target))
     if json_file != "-":
         say(sweep_text(target, sweep))

@@ -3,25 +3,32 @@
 from __future__ import annotations
 
 import math
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from chiplog.cli.output import wrapped
-from chiplog.cli.verdict_text import verdict_lines
+from chiplog.cli.output import LABEL, wrapped
 from chiplog.counts import counted
 from chiplog.machine_survey.settings import SETTINGS
 from chiplog.machine_survey.trust import trust_sentence
 from chiplog.plan.units import format_bytes
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from chiplog.machine_survey.findings import Finding, HostKind
+    from chiplog.machine_survey.judge.verdict import SweepVerdict
     from chiplog.machine_survey.link_classes import LinkClass, LinkParameter
     from chiplog.machine_survey.lost import LostNode
+    from chiplog.machine_survey.machine_verdict import MachineVerdict
     from chiplog.machine_survey.plan import Sweep
     from chiplog.machine_survey.result import PairValue, Spread, SurveyResult
     from chiplog.machine_survey.sweep import UplinkFill
 
-MOST_NAMES = 4
+MOST_NAMES, MOST_FINDINGS = 4, 5
+"""Given: what a line, and a screen, has room for."""
+_ARTICLE = {"node": "a ", "uplink": "an ", "pair": "a ", "cpu": "a ", "memory": ""}
 LEAST_SPREAD = 0.005
-"""Pairs whose quartiles are closer than this, as logarithms, count as alike."""
+"""Given: pairs whose quartiles are closer than this, as logarithms, count as alike."""
 
 
 def sweep_text(target: str, sweep: Sweep) -> str:
@@ -84,7 +91,7 @@ def survey_text(result: SurveyResult, *, again: str, launcher: str | None) -> st
     lines += verdict_lines(result.verdict)
     lines += [line for node in result.lost for line in _lost_lines(node)]
     wrapped_lines = [wrapped(trust_sentence(result))]
-    wrapped_lines += [wrapped(line, " " * 11) for line in lines]
+    wrapped_lines += [wrapped(line, LABEL) for line in lines]
     wrapped_lines += [f"raw data   {result.path}", f"next       {_next(result, again, launcher)}"]
     return "\n".join(wrapped_lines)
 
@@ -191,4 +198,92 @@ def _times(count: int) -> str:
 
 
 def _duration(seconds: float) -> str:
-    return f"{seconds:.1f} s" if seconds < 120 else f"{seconds / 60:.1f} min"
+    minutes = timedelta(seconds=seconds) / timedelta(minutes=1)
+    return f"{seconds:.1f} s" if minutes < 2 else f"{minutes:.1f} min"
+
+
+def verdict_lines(verdict: MachineVerdict) -> list[str]:
+    """Who is accused, what is not concluded, what could have been found, and where the topology differs."""
+    lines = slow_lines(verdict.accused)
+    if not verdict.accused:
+        lines.append(f"slow       {_nobody(verdict)}")
+    lines += _unclear(verdict)
+    lines += [
+        f"would find {_detectable(kind_verdict)} ({kind}, with 95 %)"
+        for kind, kind_verdict in verdict.verdicts.items()
+    ]
+    if verdict.hosts is not None:
+        lines.append(f"would find {_own(verdict.hosts.detectable)} (alone, with 95 %)")
+    lines += [f"topology   {difference.text}" for difference in verdict.differences[:MOST_FINDINGS]]
+    lines += _more(len(verdict.differences))
+    if verdict.unit == "node":
+        lines.append("topology   several ranks run on a node, so leaves can't be told")
+    if verdict.agrees:
+        lines.append(f"topology   {verdict.leaves} leaves, as declared")
+    return lines
+
+
+def slow_lines(accused: Sequence[Finding]) -> list[str]:
+    """The accused ones, the first few."""
+    lines = [f"slow       {_finding(finding)}" for finding in accused[:MOST_FINDINGS]]
+    return lines + _more(len(accused))
+
+
+def _unclear(verdict: MachineVerdict) -> list[str]:
+    """What is not concluded. Pairs that are less slow than this run would find share a line."""
+    shared: list[str] = []
+    others = list(verdict.inconclusive)
+    for kind, judged in verdict.verdicts.items():
+        least = judged.detectable["pair"] or 0.0
+        small = [
+            other
+            for other in others
+            if (other.kind, other.quantity) == ("pair", kind) and abs(other.effect) < least
+        ]
+        others = [other for other in others if other not in small]
+        if small:
+            pairs = counted(len(small), "pair")
+            most = 100 * max(abs(finding.effect) for finding in small)
+            shared.append(
+                f"unclear    {pairs} by {most:.1f} % at most ({kind}), less than this survey finds"
+            )
+    lines = [f"unclear    {_finding(other)}: {other.reason}" for other in others[:MOST_FINDINGS]]
+    return lines + _more(len(others)) + shared
+
+
+def _own(detectable: Mapping[HostKind, float | None]) -> str:
+    parts = [
+        f"{_ARTICLE[kind]}{kind} at {100 * least:.1f} %"
+        for kind, least in detectable.items()
+        if least is not None
+    ]
+    return ", ".join(parts) or "nothing: nodes share CPUs, or are too few"
+
+
+def _nobody(verdict: MachineVerdict) -> str:
+    if verdict.visits < 2:
+        return f"not judged: nothing was measured again (with {SETTINGS.least_ranks} nodes and more, without --once)"
+    return "nobody beyond doubt"
+
+
+def _more(count: int) -> list[str]:
+    return [f"           and {count - MOST_FINDINGS} more"] if count > MOST_FINDINGS else []
+
+
+def _finding(finding: Finding) -> str:
+    from chiplog.machine_survey.findings import figure_text, who
+
+    return f"{who(finding)}: {figure_text(finding)}"
+
+
+def _detectable(verdict: SweepVerdict) -> str:
+    parts = [
+        f"{_ARTICLE[name]}{name} at {_size(least)}"
+        for name, least in verdict.detectable.items()
+        if least is not None
+    ]
+    return ", ".join(parts) or "nothing: too few nodes or pairs"
+
+
+def _size(effect: float) -> str:
+    return f"{100 * effect:.1f} %" if effect < 1 else f"{1 + effect:.3g} times"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated
 
 from chiplog.cli.options import JsonOption, SurveyArgument
-from chiplog.cli.output import say, wrapped, write_json
+from chiplog.cli.output import LABEL, say, wrapped, write_json
 from chiplog.cli.parameters import Option
 from chiplog.errors import UsageError
 from chiplog.output_file import is_standard_output, write_text
@@ -47,8 +47,7 @@ def survey_verdict(
     require_survey(dataset)
     result = survey_result(dataset)
     verdict = verdict_by_node(dataset, result.verdict)
-    if json_file:
-        write_json(json_file, verdict.to_json())
+    write_json(json_file, verdict.to_json())
     if to is not None:
         write_text(out, _text(to, verdict))
     if json_file != "-" and (to is None or not is_standard_output(out)):
@@ -57,13 +56,13 @@ def survey_verdict(
 
 def _show(result: SurveyResult, verdict: SurveyVerdict) -> None:
     """Prints whether to rely on it, the nodes, the slow uplinks and pairs, which drain nobody, and what drains."""
-    from chiplog.cli.verdict_text import slow_lines
+    from chiplog.cli.survey_text import slow_lines
     from chiplog.machine_survey.operators.by_node import drain_lines
     from chiplog.machine_survey.trust import trust_sentence
 
     lines = [_sentence(verdict), *slow_lines(verdict.others)]
     say(wrapped(trust_sentence(result)))
-    say("\n".join([*(wrapped(line, " " * 11) for line in lines), *drain_lines(verdict)]))
+    say("\n".join([*(wrapped(line, LABEL) for line in lines), *drain_lines(verdict)]))
 
 
 def _text(to: str, verdict: SurveyVerdict) -> str:

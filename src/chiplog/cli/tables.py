@@ -6,10 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from rich.table import Table
-
-from chiplog.cli.output import say, wrapped
-from chiplog.cli.screen import Screen
+from chiplog.cli.output import SCREEN_ROWS, aligned, say, wrapped
 from chiplog.comparison.best import best_rows
 from chiplog.comparison.result import IN_SAMPLE, ModelRow, RunRow
 from chiplog.counts import counted
@@ -24,8 +21,6 @@ from chiplog.report.input import TargetReport
 from chiplog.report.terminal import print_report
 
 INDENT = "    "
-MOST_ROWS = 15
-"""Rows of a comparison of runs that are shown without --details."""
 
 
 def print_fits(fits: tuple[Fit, ...], dataset: Dataset, run: Path) -> None:
@@ -37,10 +32,10 @@ def print_fits(fits: tuple[Fit, ...], dataset: Dataset, run: Path) -> None:
         consensus=fits[0].changes,
         raw_files=(str(run),),
     )
-    print_report(report_input([target]), Screen())
+    print_report(report_input([target]))
 
 
-def print_changes(found: Mapping[tuple[str, str], ChangesResult], *, details: bool = False) -> None:
+def print_changes(found: Mapping[tuple[str, str], ChangesResult], *, details: bool) -> None:
     """Of each operation and posting the consensus; with `details` what each series shows, too."""
     for way, result in found.items():
         of_what = f" of {operation_text(*way)}" if len(found) > 1 else ""
@@ -75,7 +70,7 @@ def _change(change: Change) -> str:
     return f"{place}, the lines cross at {format.exact_bytes(change.crossing_bytes)}"
 
 
-def print_comparison(rows: Sequence[ModelRow | RunRow], *, details: bool = False) -> None:
+def print_comparison(rows: Sequence[ModelRow | RunRow], *, details: bool) -> None:
     """Either comparison as tables; of runs only what differs, unless `details` are wanted."""
     of_runs = [row for row in rows if isinstance(row, RunRow)]
     if of_runs:
@@ -83,9 +78,9 @@ def print_comparison(rows: Sequence[ModelRow | RunRow], *, details: bool = False
     of_models = [row for row in rows if isinstance(row, ModelRow)]
     for alike in dict.fromkeys(map(_said_above, of_models)):
         for sentence in alike:
-            Screen(highlight=False).print(sentence)
+            say(wrapped(sentence))
         table = [row for row in of_models if _said_above(row) == alike]
-        Screen().print(_model_table(table))
+        say(aligned(_model_table(table)))
         for best in best_rows(table):
             say(f"best: {best.model} by {best.method}")
 
@@ -102,24 +97,23 @@ def _said_above(row: ModelRow) -> tuple[str, ...]:
     return tuple(said)
 
 
-def _model_table(rows: Sequence[ModelRow]) -> Table:
+def _model_table(rows: Sequence[ModelRow]) -> list[tuple[str, ...]]:
     """A row a model; what no row has gets no column."""
     inside = [row.inside_prediction_interval for row in rows]
     known = ["in 95 % interval"] if any(share is not None for share in inside) else []
-    table = Table(
-        *("model", "method", "points", "median", "mean", "largest", "fitted", *known),
-        box=None,
-        pad_edge=False,
-    )
+    titles = ("model", "method", "points", "median", "mean", "largest", "fitted", *known)
+    table: list[tuple[str, ...]] = [titles]
     for row, share in zip(rows, inside, strict=True):
         errors = (row.error.median_relative, row.error.mean_relative, row.error.max_relative)
-        table.add_row(
-            row.model,
-            row.method,
-            str(row.error.points),
-            *map(format.percent, errors),
-            str(row.parameters),
-            *(format.percent(share) for _ in known),
+        table.append(
+            (
+                row.model,
+                row.method,
+                str(row.error.points),
+                *map(format.percent, errors),
+                str(row.parameters),
+                *(format.percent(share) for _ in known),
+            )
         )
     return table
 
@@ -132,7 +126,7 @@ def _print_runs(rows: Sequence[RunRow], *, details: bool) -> None:
     shown = [[row] for row in parts] if details else _worst(lines)
     say(wrapped(f"Over all sizes, {WHOLE_WORDS[whole.verdict]}: {whole.reason}"))
     if shown:
-        Screen().print(_run_table(shown))
+        say(aligned(_run_table(shown)))
     if len(shown) < len(lines):
         say(
             f"{counted(len(lines) - len(shown), 'more differs', 'more differ')}: --details shows all."
@@ -158,11 +152,11 @@ def _by_range(rows: Sequence[RunRow]) -> list[list[RunRow]]:
 
 def _worst(lines: Sequence[list[RunRow]]) -> list[list[RunRow]]:
     """The lines that differ most, in their own order."""
-    kept = sorted(lines, key=lambda line: -abs(math.log(line[0].level)))[:MOST_ROWS]
+    kept = sorted(lines, key=lambda line: -abs(math.log(line[0].level)))[:SCREEN_ROWS]
     return [line for line in lines if line in kept]
 
 
-def _run_table(lines: Sequence[Sequence[RunRow]]) -> Table:
+def _run_table(lines: Sequence[Sequence[RunRow]]) -> list[tuple[str, ...]]:
     """A line for each group of rows: with the interval of its range, or its own where it is one row."""
     every = [row for line in lines for row in line]
     counts = [
@@ -170,19 +164,20 @@ def _run_table(lines: Sequence[Sequence[RunRow]]) -> Table:
         for name in ("train", "pairs", "peers")
         if {getattr(row.what, name) for row in every} != {1}
     ]
-    table = Table(
-        *("pattern", *counts, "size", "B / A", "99 % interval", "verdict"), box=None, pad_edge=False
-    )
+    titles = ("pattern", *counts, "size", "B / A", "99 % interval", "verdict")
+    table: list[tuple[str, ...]] = [titles]
     for first, *others in lines:
         last = others[-1] if others else first
         interval = first.range if others and first.range is not None else first
         sizes = [format.exact_bytes(row.message_bytes or 0) for row in (first, last)]
-        table.add_row(
-            first.what.label,
-            *(str(getattr(first.what, name)) for name in counts),
-            " to ".join(dict.fromkeys(sizes)),
-            f"{interval.ratio:.3f}",
-            f"{interval.low:.3f} to {interval.high:.3f}",
-            first.verdict,
+        table.append(
+            (
+                first.what.label,
+                *(str(getattr(first.what, name)) for name in counts),
+                " to ".join(dict.fromkeys(sizes)),
+                f"{interval.ratio:.3f}",
+                f"{interval.low:.3f} to {interval.high:.3f}",
+                first.verdict,
+            )
         )
     return table

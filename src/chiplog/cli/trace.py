@@ -16,6 +16,9 @@ from chiplog.errors import RunFailed, UsageError
 if TYPE_CHECKING:
     from chiplog.tracing.trace import RankTrace, Trace
 
+MOST_NAMED = 8
+"""Given: ranks that a line has room for."""
+
 
 def trace(
     command: Annotated[
@@ -77,7 +80,7 @@ def summary(trace: Trace, folder: Path) -> str:
         )
     cut = [str(rank.rank) for rank in ranks if not rank.is_complete]
     if cut:
-        named = ", ".join(cut[:8]) + (", ..." if len(cut) > 8 else "")
+        named = ", ".join(cut[:MOST_NAMED]) + (", ..." if len(cut) > MOST_NAMED else "")
         lines.append(f"Without MPI_Finalize: rank {named}; their calls up to then are there.")
     lines += [f"Note: {note}" for note in trace.notes]
     lines.append(

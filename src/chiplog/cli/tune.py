@@ -7,8 +7,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+from chiplog.cli.list_names import TABLES
 from chiplog.cli.options import (
     COMMAND,
+    DEFAULT_SEED,
     SECONDS,
     SIZES,
     AnywayOption,
@@ -90,8 +92,9 @@ class RacingOptions:
         metavar="NODESxPROCESSES,...",
         help="With --measure: the jobs to tune for, such as 8x2,4x4; a file for each.",
     )
+    # Given: as `Asked` has it.
     budget: float = option(600.0, metavar=SECONDS, help="With --measure: of the whole.")
-    seed: int = option(1, help="With --measure: of orders and held-out sizes.")
+    seed: int = option(DEFAULT_SEED, help="With --measure: of orders and held-out sizes.")
     commutative: bool = option(
         False,
         "--commutative",
@@ -168,8 +171,7 @@ def _model(asked: AskedTuning, json_file: str | None, *, anyway: bool, details: 
         extrapolate=asked.extrapolate,
     )
     settings = _write(written.files, asked.out)
-    if json_file:
-        write_json(json_file, tuning_to_json(written.tuning, settings))
+    write_json(json_file, tuning_to_json(written.tuning, settings))
     if json_file != "-" and not is_standard_output(asked.out):
         print_tuning(written.tuning, details=details)
     note(f"{asked.out} is in force with " + " ".join(f"{k}={v}" for k, v in settings.items()))
@@ -291,6 +293,4 @@ def _write(files: TuningFiles, out: Path) -> Mapping[str, str]:
 
 def epilog() -> str:
     """The programs that tuning files are written for."""
-    from chiplog.tune.writer import WRITERS
-
-    return names_help("--for PROGRAM", WRITERS.all())
+    return names_help("--for PROGRAM", TABLES["tuning-writers"]())

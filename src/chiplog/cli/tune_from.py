@@ -5,11 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from rich.table import Table
-
-from chiplog.cli.measured_table import WIDTH, print_mistakes, print_verdicts
-from chiplog.cli.output import note, say, wrapped, write_json
-from chiplog.cli.screen import Screen
+from chiplog.cli.measured_table import print_mistakes, print_verdicts
+from chiplog.cli.output import SCREEN_ROWS, aligned, note, say, wrapped, write_json
 from chiplog.counts import counted
 from chiplog.output_file import is_standard_output, write_files
 from chiplog.report import format
@@ -21,15 +18,14 @@ if TYPE_CHECKING:
     from chiplog.tune.from_jobs.plan import JobPlan
 
 MOST_MISSING = 5
-MOST_PLANNED = 15
+"""Given: what a screen has room for."""
 
 
 def from_jobs(asked: AskedFromJobs, json_file: str | None, *, details: bool) -> None:
     """Writes the tuning file, and shows what the jobs say and what is missing."""
     tuned = tune_from(asked)
     write_files(tuned.files.texts(asked.out))
-    if json_file:
-        write_json(json_file, jobs_to_json(tuned))
+    write_json(json_file, jobs_to_json(tuned))
     if json_file != "-" and not is_standard_output(asked.out):
         _print(tuned, details=details)
     settings = " ".join(f"{k}={v}" for k, v in tuned.files.settings(asked.out).items())
@@ -94,11 +90,9 @@ def _print_plan(plan: JobPlan, *, details: bool) -> None:
             f"regret is {_share(plan.expected_regret)} now, and {_share(plan.regret_left)} when all of it is decided"
         )
     )
-    table = Table(box=None, pad_edge=False)
-    for title in ("ranks", "bytes", "algorithm", "jobs", "takes", "expected gain"):
-        table.add_column(title, no_wrap=True)
-    for planned in plan.cells if details else plan.cells[:MOST_PLANNED]:
-        table.add_row(
+    table = [("ranks", "bytes", "algorithm", "jobs", "takes", "expected gain")]
+    table += [
+        (
             str(planned.cell.place.ranks),
             format.exact_bytes(planned.cell.message_bytes),
             planned.cell.algorithm,
@@ -106,9 +100,11 @@ def _print_plan(plan: JobPlan, *, details: bool) -> None:
             format.duration(planned.seconds),
             f"{math.exp(planned.expected_gain):.2f}",
         )
-    Screen(width=WIDTH).print(table)
-    if len(plan.cells) > MOST_PLANNED and not details:
-        say(f"{counted(len(plan.cells) - MOST_PLANNED, 'more row')} (--details)")
+        for planned in (plan.cells if details else plan.cells[:SCREEN_ROWS])
+    ]
+    say(aligned(table))
+    if len(plan.cells) > SCREEN_ROWS and not details:
+        say(f"{counted(len(plan.cells) - SCREEN_ROWS, 'more row')} (--details)")
 
 
 def _share(log: float) -> str:

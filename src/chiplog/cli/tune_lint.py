@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import click
 
-from chiplog.cli.options import COMMAND, FoundMpiOption, JsonOption, option
+from chiplog.cli.options import COMMAND, NOT_RELIABLE, UNDECIDED, FoundMpiOption, JsonOption, option
 from chiplog.cli.output import say, wrapped, write_json
 from chiplog.cli.parameters import Argument, Option
 from chiplog.counts import counted
@@ -17,12 +17,8 @@ if TYPE_CHECKING:
     from chiplog.tune.lint.lint_file import Lint
     from chiplog.tune.lint.rule import Rule
 
-WRONG = 3
-NOT_PROVED = 4
-MOST_WRONG = 30
-"""Wrong rules, on the terminal."""
-MOST_UNPROVED = 3
-"""Reasons for rules that are not proved, on the terminal."""
+MOST_WRONG, MOST_UNPROVED = 30, 3
+"""Given: wrong rules, and reasons for rules that are not proved, that a screen has room for."""
 
 
 @dataclass(frozen=True)
@@ -55,14 +51,13 @@ def tune_lint(
     from chiplog.tune.lint.lint_file import lint
 
     outcome = lint(file, target, **asdict(asked))
-    if json_file:
-        write_json(json_file, outcome.to_json(file))
+    write_json(json_file, outcome.to_json(file))
     if json_file != "-":
         _print(file, outcome, details=details)
     if outcome.wrong:
-        raise click.exceptions.Exit(WRONG)
+        raise click.exceptions.Exit(NOT_RELIABLE)
     if strict and outcome.unproved:
-        raise click.exceptions.Exit(NOT_PROVED)
+        raise click.exceptions.Exit(UNDECIDED)
 
 
 def _print(file: Path, outcome: Lint, *, details: bool) -> None:

@@ -33,8 +33,7 @@ def tune_nccl(
     from chiplog.tune.nccl.tuning import verdict_text
 
     tuning = tune(runs, out)
-    if json_file:
-        write_json(json_file, tuning.to_json())
+    write_json(json_file, tuning.to_json())
     if json_file != "-" and not is_standard_output(out):
         for verdict in tuning.verdicts:
             say(wrapped(verdict_text(verdict), "  "))

@@ -5,44 +5,33 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
-from rich.table import Table
-
-from chiplog.cli.output import note, rejected_text, say
-from chiplog.cli.screen import Screen
+from chiplog.cli.output import SCREEN_ROWS, aligned, note, rejected_text, say
 from chiplog.counts import counted
 from chiplog.plan.units import format_bytes
 from chiplog.report import format
 from chiplog.tune.choice import FARTHEST, Choice, Tuning
 
-MOST_ROWS = 26
-"""With the lines above and below it, a table fits into 30."""
-
+TITLES = ("ranks", "bytes", "in force", "n", "best", "gain", "95 % interval", "verdict")
 SHORT_TITLES = ("ranks", "bytes", "in force", "gain", "verdict")
 
 
-def print_tuning(tuning: Tuning, *, details: bool = False) -> None:
+def print_tuning(tuning: Tuning, *, details: bool) -> None:
     """A row for each range of ranks and sizes with the same choice; gains are from the least to the largest.
 
-    Beyond MOST_ROWS the rows are counted, not shown. With `details` all rows, with the best algorithm and the interval
-    of the gain, and the ranking of all algorithms at the first number of ranks of each run.
+    Beyond SCREEN_ROWS the rows are counted, not shown. With `details` all rows, with the best algorithm and the
+    interval of the gain, and the ranking of all algorithms at the first number of ranks of each run.
     """
-    table = Table(box=None, pad_edge=False)
-    titles = ("ranks", "bytes", "in force", "n", "best", "gain", "95 % interval", "verdict")
-    for title in titles if details else SHORT_TITLES:
-        table.add_column(title, no_wrap=True)
     blocks = _blocks(tuning)
-    shown = blocks if details else blocks[:MOST_ROWS]
-    for block in shown:
-        table.add_row(*(_row(block) if details else _short_row(block)))
     say(f"{tuning.operation}, by the fit of {tuning.model}")
-    Screen(width=160).print(table)
-    if not details:
-        not_shown = len(blocks) - len(shown)
-        say(f"{counted(not_shown, 'more row')}, intervals" if not_shown else "Intervals", end="")
-        say(" and what would be best: --details, or --json FILE")
     if details:
+        say(aligned([TITLES, *map(_row, blocks)]))
         say("\nAll algorithms, by the time in the middle of what the data leave:")
-        Screen(width=160).print(_rankings(tuning))
+        say(aligned(_rankings(tuning)))
+    else:
+        say(aligned([SHORT_TITLES, *map(_short_row, blocks[:SCREEN_ROWS])]))
+        not_shown = len(blocks) - SCREEN_ROWS
+        what = f"{counted(not_shown, 'more row')}, intervals" if not_shown > 0 else "Intervals"
+        say(f"{what} and what would be best: --details, or --json FILE")
     if tuning.rejected is not None:
         note(rejected_text(tuning.rejected))
     reasons = [choice.extrapolated for choice in tuning.choices if choice.extrapolated]
@@ -100,9 +89,9 @@ def _blocks(tuning: Tuning) -> list[list[Choice]]:
     """Runs of ranks at each size, joined with those of the next sizes where they begin, end and choose alike."""
     blocks: list[list[Choice]] = []
     open_ones: dict[object, list[Choice]] = {}
-    for _, group in groupby(_ordered(tuning), lambda choice: choice.message_bytes):
+    for of_size in _by_size(tuning):
         still: dict[object, list[Choice]] = {}
-        for run in _runs_of(list(group)):
+        for run in _runs_of(of_size):
             key = (run[0].ranks, run[-1].ranks, _same(run[0]))
             block = open_ones.get(key)
             if block is None:
@@ -114,8 +103,11 @@ def _blocks(tuning: Tuning) -> list[list[Choice]]:
     return blocks
 
 
-def _ordered(tuning: Tuning) -> list[Choice]:
-    return sorted(tuning.choices, key=lambda choice: (choice.message_bytes, choice.ranks))
+def _by_size(tuning: Tuning) -> Iterator[list[Choice]]:
+    """The choices for each size, by the number of ranks."""
+    ordered = sorted(tuning.choices, key=lambda choice: (choice.message_bytes, choice.ranks))
+    for _, group in groupby(ordered, lambda choice: choice.message_bytes):
+        yield list(group)
 
 
 def _same(choice: Choice) -> tuple[object, ...]:
@@ -128,24 +120,18 @@ def _runs_of(choices: Sequence[Choice]) -> Iterator[list[Choice]]:
         yield list(group)
 
 
-def _rankings(tuning: Tuning) -> Table:
-    table = Table(box=None, pad_edge=False)
-    for title in ("ranks", "bytes", "algorithm", "n", "time"):
-        table.add_column(title, no_wrap=True)
-    for first, _ in _runs(tuning):
-        for ranked in first.ranking:
-            table.add_row(
-                str(first.ranks),
-                format.exact_bytes(first.message_bytes),
-                ranked.algorithm,
-                "" if ranked.peers is None else str(ranked.peers),
-                format.value(ranked.seconds, "s"),
-            )
-    return table
-
-
-def _runs(tuning: Tuning) -> Iterator[tuple[Choice, Choice]]:
-    """The first and the last choice of each run, size by size."""
-    for _, group in groupby(_ordered(tuning), lambda choice: choice.message_bytes):
-        for run in _runs_of(list(group)):
-            yield run[0], run[-1]
+def _rankings(tuning: Tuning) -> list[tuple[str, ...]]:
+    """All algorithms at the first choice of each run, size by size."""
+    firsts = (run[0] for of_size in _by_size(tuning) for run in _runs_of(of_size))
+    rows = (
+        (
+            str(first.ranks),
+            format.exact_bytes(first.message_bytes),
+            ranked.algorithm,
+            "" if ranked.peers is None else str(ranked.peers),
+            format.value(ranked.seconds, "s"),
+        )
+        for first in firsts
+        for ranked in first.ranking
+    )
+    return [("ranks", "bytes", "algorithm", "n", "time"), *rows]

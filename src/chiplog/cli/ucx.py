@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING, Annotated
 
 from chiplog.cli.options import (
     COMMAND,
+    DEFAULT_SEED,
+    DEFAULT_TIME_LIMIT,
     SIZES,
     JsonOption,
     RendezvousOption,
     TimeLimitOption,
     option,
 )
-from chiplog.cli.output import note, say, wrapped, write_json
+from chiplog.cli.output import LABEL, note, say, wrapped, write_json
 from chiplog.cli.parameters import Argument, Option
 from chiplog.output_file import is_standard_output
 
@@ -27,11 +29,12 @@ class UcxRanksOptions:
     """The two ranks, and what is measured between them."""
 
     sizes: str = option("8:4MiB:1", metavar=SIZES, help="Sizes at which each protocol is measured.")
+    # Given: as `UcxOptions` has it.
     launches: int = option(6, help="Launches of each protocol.")
     launcher: str | None = option(metavar=COMMAND, help='Starts two ranks, e.g. "srun -N 2".')
     rendezvous: RendezvousOption = None
-    time_limit: TimeLimitOption = 30.0
-    seed: int = option(1, help="Of the orders, and of the sizes held out.")
+    time_limit: TimeLimitOption = DEFAULT_TIME_LIMIT
+    seed: int = option(DEFAULT_SEED, help="Of the orders, and of the sizes held out.")
 
 
 def ucx(
@@ -60,8 +63,7 @@ def ucx(
     start = Start(how.launcher, rendezvous=how.rendezvous, time_limit=how.time_limit)
     options = UcxOptions(how.sizes, how.launches, how.seed, start)
     tuning = tune_ucx(target, out, options, tell=note)
-    if json_file:
-        write_json(json_file, tuning.to_json())
+    write_json(json_file, tuning.to_json())
     if json_file != "-" and not is_standard_output(out):
         _print(tuning, out)
 
@@ -74,12 +76,12 @@ def _print(tuning: UcxTuning, out: Path | None) -> None:
         say(wrapped(f"  {threshold_text(threshold)}", "    "))
     for speed in tuning.speeds:
         say(wrapped(f"  {speed_text(speed)}", "    "))
-    say(wrapped(f"in force   {tuning.now}", " " * 11))
+    say(wrapped(f"in force   {tuning.now}", LABEL))
     if tuning.then is not None:
-        say(wrapped(f"raced      {settings_text(tuning.tried)}: {tuning.then}", " " * 11))
+        say(wrapped(f"raced      {settings_text(tuning.tried)}: {tuning.then}", LABEL))
     for row in tuning.race:
         say(wrapped(f"  {ratio_text(row)}", "    "))
     answer = settings_text(tuning.settings) if tuning.settings else "the default stays"
-    say(wrapped(f"result     {answer}: {tuning.reason}", " " * 11))
+    say(wrapped(f"result     {answer}: {tuning.reason}", LABEL))
     if out is not None and tuning.settings:
         say(f"next       . {out}")

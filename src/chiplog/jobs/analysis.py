@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+import numpy as np
+
 from chiplog.comparison.judged import default_models
 from chiplog.comparison.models import judge_models
 from chiplog.comparison.postings import compare_postings
@@ -16,13 +18,16 @@ from chiplog.dataset.series import Dataset
 from chiplog.fitting.fit import fit_all, models_for
 from chiplog.fitting.request import FitRequest, LeftOut
 from chiplog.fitting.result import Fit
-from chiplog.jobs.placement import placement_of
 from chiplog.protocol_changes.change import Change
 from chiplog.protocol_changes.find import find_changes
-from chiplog.report.input import ReportedChanges, TargetReport
+from chiplog.report.input import Placement, PlacementState, ReportedChanges, TargetReport
 
 ALL_METHODS = "all"
 STATISTICS = ("median", "minimum", "mean")
+APART = 1.35
+"""Given: records whose bare flag exchanges differ by more than this factor were measured in different states."""
+FEWEST_SHARE = 0.02
+"""Given: a state with a smaller share of the records is a disturbance, no state."""
 
 
 def analyse(name: str, dataset: Dataset, *, raw_file: str | None = None) -> TargetReport:
@@ -139,3 +144,41 @@ def _statistics(dataset: Dataset) -> tuple[str, ...]:
     """The median; of one process to many all three, since its models are compared on each."""
     one_to_many = any(series.pattern == "one_to_many" for series in dataset.series)
     return STATISTICS if one_to_many else STATISTICS[:1]
+
+
+def placement_of(dataset: Dataset) -> Placement | None:
+    """The placement states of the cores during the run, ascending by their bare flag exchange; None between hosts.
+
+    Virtual machines move cores, and latencies with them.
+    """
+    records = {
+        series.record_id: (series.placement_seconds, series.launch)
+        for series in dataset.series
+        if series.placement_seconds is not None and series.placement_seconds > 0
+    }
+    if not records:
+        return None
+    ordered = sorted(records.values())
+    seconds = np.array([flag for flag, _ in ordered])
+    borders = np.flatnonzero(seconds[1:] > APART * seconds[:-1]) + 1
+    groups = np.split(np.arange(len(ordered)), borders)
+    states = tuple(
+        PlacementState(
+            flag_seconds=float(np.median(seconds[group])),
+            records=len(group),
+            launches=tuple(sorted({ordered[index][1] for index in group})),
+        )
+        for group in groups
+        if len(group) >= FEWEST_SHARE * len(ordered)
+    )
+    return Placement(states, _placement_note(states))
+
+
+def _placement_note(states: tuple[PlacementState, ...]) -> str | None:
+    if len(states) < 2:
+        return None
+    times = ", ".join(f"{state.flag_seconds * 1e9:.0f} ns" for state in states)
+    return (
+        f"The cores were in {len(states)} placement states (bare flag exchange {times}): medians mix them, and "
+        "runs in different states differ for that reason."
+    )

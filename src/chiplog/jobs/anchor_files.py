@@ -15,6 +15,7 @@ from collections.abc import Iterable, Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from chiplog.collectives.algorithm import MOST_RANKS
 from chiplog.collectives.registry import OPERATIONS
 from chiplog.dataset.fields import Fields
 from chiplog.dataset.import_collectives import DEFAULT
@@ -31,7 +32,6 @@ from chiplog.prediction.convention import TimeConvention
 
 NEEDED = ("operation", "ranks", "message_bytes", "seconds")
 COLUMNS = (*NEEDED, "algorithm", "peers")
-MOST_RANKS = 2**31 - 1
 BENCH_SCHEMA = "chiplog.bench/1"
 OSU_PROVENANCE = "osu"
 MPI_OWN = "mpi"

@@ -17,7 +17,8 @@ from chiplog.fitting.result import Fit
 from chiplog.prediction.anchors import OPTION, Anchor
 from chiplog.prediction.predict import predict
 
-NS = 1e9
+NS_PER_SECOND = 1e9
+"""Given: a unit."""
 
 
 @dataclass
@@ -76,7 +77,7 @@ class AnchoredChooser:
         by_model = self._seconds(task, call.operation, name)
         corrected = self._seconds(task, call.operation, name, fitting)
         if corrected >= by_model:
-            return replace(choice, delay_ns=round((corrected - by_model) * NS))
+            return replace(choice, delay_ns=round((corrected - by_model) * NS_PER_SECOND))
         smaller = self._size_of(corrected, task, call.operation, name)
         if smaller == 0:
             self._too_fast.add(call.operation)

@@ -231,7 +231,7 @@ def _curve(curve: SensitivityCurve) -> Section:
     unit = names[1]
     rows = tuple(
         (
-            line(format.value(value, unit, digits=3)),
+            line(format.brief(value, unit)),
             line(format.value(seconds, "s")),
             line(
                 f"[{format.value(low, 's')}, {format.value(high, 's')}]"

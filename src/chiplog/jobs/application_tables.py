@@ -10,7 +10,6 @@ from chiplog.application.result import AppResult, RankCosts
 from chiplog.counts import counted
 from chiplog.report import format
 from chiplog.report.document import (
-    Column,
     HeatCell,
     HeatMap,
     Inline,
@@ -18,15 +17,16 @@ from chiplog.report.document import (
     Table,
     line,
     number_columns,
+    text_columns,
 )
-from chiplog.report.matrix import MISSING, Group, PairMatrix
+from chiplog.report.matrix import LEVELS, MISSING, Group, PairMatrix
 
-MOST_RANK_ROWS = 32
-MOST_CALLS = 8
-MOST_RANKS_IN_MATRIX = 1024
-MOST_PAIRS = 20
+MOST_RANK_ROWS, MOST_CALLS, MOST_PAIRS, MOST_RANKS_IN_MATRIX = 32, 8, 20, 1024
+"""Given: what a page has room for."""
 BAR_COLUMNS = 20
-LEVELS = 4
+"""Given: how long the longest bar is."""
+LEGEND_DIGITS = 2
+"""Given: significant digits where a colour begins."""
 
 
 def rank_table(result: AppResult) -> Table:
@@ -80,7 +80,7 @@ def call_map(result: AppResult) -> HeatMap:
 
     cells = ((str(row.rank), tuple(cell(row, call) for call in calls)) for row in rows)
     legend = tuple(
-        HeatCell(f"up to {format.value(most * level / LEVELS, 's', digits=2)}", level)
+        HeatCell(f"up to {format.value(most * level / LEVELS, 's', LEGEND_DIGITS)}", level)
         for level in range(1, LEVELS + 1)
     )
     caption = line("Time in each MPI function by rank, waiting included.")
@@ -102,7 +102,7 @@ def call_table(result: AppResult) -> Table:
         for row in result.calls
     ]
     columns = (
-        Column(line("Call")),
+        *text_columns("Call"),
         *number_columns("Calls", "Time, all ranks", "Share", "Of that waiting", "Bytes"),
     )
     return Table(line("Bytes are those sent and those received."), columns, tuple(rows))
@@ -127,7 +127,7 @@ def size_table(result: AppResult) -> Table:
                 line(bar),
             )
         )
-    columns = (*number_columns("Message size", "Messages", "Bytes"), Column(line("")))
+    columns = (*number_columns("Message size", "Messages", "Bytes"), *text_columns(""))
     return Table(line("Messages of point-to-point calls, by powers of two."), columns, tuple(rows))
 
 
@@ -192,7 +192,7 @@ def pair_table(result: AppResult) -> Table:
 
 def time_text(seconds: float) -> str:
     """A time to three digits; 0 without a unit."""
-    return format.value(seconds, "s", digits=3) if seconds else "0"
+    return format.brief(seconds, "s") if seconds else "0"
 
 
 def _level(value: float, most: float) -> int:

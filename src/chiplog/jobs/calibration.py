@@ -26,7 +26,7 @@ from chiplog.prediction.predict import predict
 FILE_NAME = "errors.json"
 """What the table is called in the folder, unless another name is given."""
 MOST_CELLS = 4096
-"""Each is predicted twice, and may be simulated."""
+"""Given: each is predicted twice, and may be simulated."""
 
 
 @dataclass(frozen=True)

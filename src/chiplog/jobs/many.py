@@ -28,21 +28,24 @@ if TYPE_CHECKING:
     from chiplog.report.input import TargetReport
 
 CLASSIC_SIZES = (1, 8192)
-"""Of one to many: a message that is all overhead, and one that is not."""
+"""Given: of one to many: a message that is all overhead, and one that is not."""
 LARGEST_PAIRS_BYTES = 1 << 20
 PATTERNS = {ONE_TO_MANY: (ONE_TO_MANY, "receive_overhead"), PAIRS: (PAIRS,)}
 """What each part measures: L of one process to many is what o_s and o_r leave."""
 SHARES = {ONE_TO_MANY: 0.4, PAIRS: 0.6}
-"""Of the time for many processes."""
+"""Given: of the time for many processes."""
 BYTES = 400_000_000
-"""For each of the two; the largest sizes of pairs are left out where more would be sent."""
+"""Given: for each of the two; the largest sizes of pairs are left out where more would be sent."""
 LEAST_LARGEST_BYTES = 64 * 1024
+"""Given: sizes of pairs up to this are never left out."""
 VISITS = 2
+"""Derived: two tell whether the machine was the same."""
 LEAST_SECONDS = 0.5
+"""Given: what measuring gets in any case."""
 MARGIN = 1.5
-"""By how much longer a part with many processes may take than what two ranks took."""
+"""Given: by how much longer work may take than the same took before."""
 LEAST_FIRST_SECONDS = 20.0
-"""For the first visits of many ranks, which take turns where there are more of them than cores."""
+"""Given: for the first visits of many ranks, which take turns where there are more of them than cores."""
 
 
 @dataclass(frozen=True)
@@ -79,7 +82,7 @@ def with_many(
     directory: Path,
     stem: str,
     start: Start,
-    took_seconds: float = 0.0,
+    took_seconds: float,
 ) -> TargetReport:
     """`report`, of a target's two-rank run, with its runs of one to many and of pairs; a failure of theirs is told.
 

@@ -19,7 +19,14 @@ from chiplog.dataset.series import Dataset
 from chiplog.errors import ChiplogError, RunFailed
 from chiplog.jobs import defaults
 from chiplog.jobs.folders import new_folder, show_latest
-from chiplog.jobs.many import ManyOptions, all_within, check_ranks, with_many
+from chiplog.jobs.many import (
+    LEAST_SECONDS,
+    MARGIN,
+    ManyOptions,
+    all_within,
+    check_ranks,
+    with_many,
+)
 from chiplog.jobs.measure import SIMULATED, measure
 from chiplog.measurement.inquiry import check_transports
 from chiplog.measurement.mpis import find_mpis
@@ -40,23 +47,21 @@ if TYPE_CHECKING:
 PATTERNS = (*ALL_METHODS, "exchange")
 """Between two ranks: what the methods need, and how full the duplex is, which most collectives depend on."""
 LAUNCHES, VISITS, LARGE_VISITS = 3, 2, 1
-"""Of each target: how far launches differ is a part of the intervals, and takes three of them to tell."""
+"""Given: of each target: how far launches differ is a part of the intervals, and takes three of them to tell."""
 BYTES = 10_000_000_000
-"""Of each target's grid. Time is what bounds it: the fewest samples of large messages alone are most of these bytes."""
+"""Given: of each target's grid. Time is what bounds it: the fewest samples of large messages alone are most of them."""
 ANALYSIS_SECONDS = 6.0
-"""What fitting the first target may take; later ones may take as long as the slowest before, and half as long again."""
+"""Given: what fitting the first target may take; later ones may take MARGIN times as long as the slowest before."""
 ANALYSIS_CPU_SECONDS, END_CPU_SECONDS = 2.5, 1.0
-"""What the same take on an idle core, which a busy machine makes longer."""
-MARGIN = 1.5
+"""Given: what the same take on an idle core, which a busy machine makes longer."""
 END_SECONDS = 6.0
-"""For writing the report, and for the parts with many processes to end."""
+"""Given: for writing the report, and for the parts with many processes to end."""
 MANY_SHARE = 0.2
-"""Of the measuring time, what one to many and pairs get."""
-LEAST_MEASURING_SECONDS = 0.5
+"""Given: of the measuring time, what one to many and pairs get."""
 LEAST_MEASURING_SHARE = 0.15
-"""Of the budget, what measuring gets in all, however long the rest may take."""
+"""Given: of the budget, what measuring gets in all, however long the rest may take."""
 GRACE_SECONDS = 1.0
-"""What the parts with many processes may take beyond the budget."""
+"""Given: what the parts with many processes may take beyond the budget."""
 
 
 @dataclass(frozen=True)
@@ -87,7 +92,7 @@ class RunRequest:
     launcher: str | None = None
     mpi: str | None = None
     rendezvous: str | None = None
-    seed: int = 1
+    seed: int = 1  # Given: a seed like any other.
     command: Sequence[str] = ()
     began: float = field(default_factory=time.monotonic)
 
@@ -143,7 +148,7 @@ def _targets(request: RunRequest) -> tuple[str, ...]:
     seconds_within("--budget", request.budget)
     targets = tuple(dict.fromkeys(request.targets)) or default_targets()
     for target in targets:
-        _options(target, request, LEAST_MEASURING_SECONDS)
+        _options(target, request, LEAST_SECONDS)
     check_transports(targets, elsewhere=request.launcher is not None)
     return targets
 
@@ -228,7 +233,7 @@ class _TimeLeft:
 
     def __init__(self, began: float, budget: float, targets: int, slow: float) -> None:
         """`began` is a time of `time.monotonic`, `slow` says how many times as long as usual work takes."""
-        self._least = max(LEAST_MEASURING_SECONDS, LEAST_MEASURING_SHARE * budget / targets)
+        self._least = max(LEAST_SECONDS, LEAST_MEASURING_SHARE * budget / targets)
         self._until = began + budget - max(END_SECONDS, slow * END_CPU_SECONDS)
         self.last = latest_end(began, budget, slow)
         """When all is stopped."""
@@ -270,7 +275,7 @@ def _target(
 ) -> TargetReport:
     runs, stem = directory / "runs", file_name(target)
     path = runs / f"{stem}.jsonl"
-    visits_seconds = options.budget_seconds or LEAST_MEASURING_SECONDS
+    visits_seconds = options.budget_seconds or LEAST_SECONDS
     limits = all_within(visits_seconds, visits_seconds / (1.0 - REFINEMENT_SHARE), target)
     started = time.monotonic()
     try:

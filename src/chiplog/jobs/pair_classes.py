@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from chiplog.collectives.algorithm import MOST_RANKS
 from chiplog.dataset.lines import Where, as_object, parse_json
 from chiplog.errors import CorruptFile, UsageError
 from chiplog.input_file import read_text
@@ -16,10 +17,8 @@ from chiplog.schedule import Schedule
 from chiplog.simulation.conditions import PairClasses
 from chiplog.simulation.parameters import MessageTimes, Protocol
 
-
-def read_pair_classes(path: str | os.PathLike[str], schedule: Schedule) -> PairClasses:
-    """The classes of a file for the ranks of a schedule, in the middle of what is known; as `read_fitted_classes`."""
-    return read_fitted_classes(path, schedule).pairs
+MOST_GROUP = 2**16 - 1
+"""Given: the simulator has two bytes for the group of a rank."""
 
 
 def read_fitted_classes(path: str | os.PathLike[str], schedule: Schedule) -> FittedClasses:
@@ -66,13 +65,13 @@ def _groups(content: Mapping[str, Any], ranks: int) -> tuple[int, ...]:
     else:
         per_group = _whole(content["ranks_per_group"], minimum=1)
         groups = tuple(rank // per_group for rank in range(ranks))
-    if len(groups) != ranks or not 0 <= min(groups) <= max(groups) < 2**16:
+    if len(groups) != ranks or not 0 <= min(groups) <= max(groups) <= MOST_GROUP:
         raise ValueError(f"{len(groups)} ranks have groups, the schedule has {ranks} ranks")
     return groups
 
 
 def _whole(value: object, minimum: int = 0) -> int:
-    if type(value) is not int or not minimum <= value < 2**31:
+    if type(value) is not int or not minimum <= value <= MOST_RANKS:
         raise ValueError(f"{str(value)[:40]} is no whole number from {minimum} on")
     return value
 

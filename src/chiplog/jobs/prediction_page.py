@@ -9,7 +9,7 @@ from chiplog.prediction.over_ranks import Reign, reigns
 from chiplog.prediction.result import LOWER_BOUND, Prediction
 from chiplog.report import format
 from chiplog.report.document import (
-    Column,
+    Block,
     Document,
     Figure,
     Inline,
@@ -21,7 +21,9 @@ from chiplog.report.document import (
     joined,
     line,
     muted,
+    number_columns,
     strong,
+    text_columns,
 )
 from chiplog.report.plot import Axis, Plot, Trace
 
@@ -43,22 +45,13 @@ def prediction_page(rows: Sequence[Prediction]) -> Document:
     """`rows` as of chiplog.prediction.over_ranks.predict_over_ranks."""
     first = rows[0]
     size = format.exact_bytes(first.bytes)
-    return Document(
-        f"{first.operation}, {size}",
-        line(
-            muted(
-                f"predicted by the fit of {first.model}, up to {rows[-1].ranks} ranks{_how(first)}"
-            )
-        ),
-        (
-            Section(
-                "winners",
-                line("Which algorithm wins"),
-                (*_rejected(first), _winners(reigns(rows))),
-            ),
-            Section("time", line("Time over the number of ranks"), (_figure(rows),)),
-        ),
+    by = f"predicted by the fit of {first.model}, up to {rows[-1].ranks} ranks{_how(first)}"
+    winners: list[Block] = [*_rejected(first), _winners(reigns(rows))]
+    sections = (
+        Section("winners", line("Which algorithm wins"), tuple(winners)),
+        Section("time", line("Time over the number of ranks"), (_figure(rows),)),
     )
+    return Document(f"{first.operation}, {size}", line(muted(by)), sections)
 
 
 def _how(row: Prediction) -> str:
@@ -76,11 +69,7 @@ def _rejected(row: Prediction) -> tuple[Paragraph, ...]:
 
 
 def _winners(reigns_shown: Sequence[Reign]) -> Table:
-    columns = (
-        Column(line("Ranks"), numeric=True),
-        Column(line("Verdict")),
-        Column(line("Algorithm")),
-    )
+    columns = (*number_columns("Ranks"), *text_columns("Verdict", "Algorithm"))
     caption = line(
         "Unclear: the intervals overlap, or a time is only a bound, so that any of the algorithms "
         "named may be fastest. Ranks between two rows were not tried."
@@ -128,13 +117,10 @@ def _trace(rows: Sequence[Prediction], algorithm: str, colour: str) -> Trace:
 
 def _numbers(rows: Sequence[Prediction]) -> Table:
     columns = (
-        Column(line("Ranks"), numeric=True),
-        Column(line("Algorithm")),
-        Column(line("n"), numeric=True),
-        Column(line("Time"), numeric=True),
-        Column(line("95 % interval"), numeric=True),
-        Column(line("Verdict")),
-        Column(line("By")),
+        *number_columns("Ranks"),
+        *text_columns("Algorithm"),
+        *number_columns("n", "Time", "95 % interval"),
+        *text_columns("Verdict", "By"),
     )
     notes = dict.fromkeys(row.reason for row in rows if row.reason)
     return Table(

@@ -17,7 +17,7 @@ from chiplog.fitting.verdict import rejection
 from chiplog.jobs.class_draws import ClassDraws, FittedClasses
 from chiplog.jobs.simulated_model import FittedParameters
 from chiplog.prediction.network_change import UNCHANGED, NetworkChange
-from chiplog.prediction.simulated import MOST_EVENTS
+from chiplog.prediction.simulated import MOST_EVENTS, PS_PER_SECOND
 from chiplog.schedule.arrays import SEND, Schedule
 from chiplog.simulation import Conditions, LogGOPS
 from chiplog.simulation import simulate as run
@@ -25,7 +25,8 @@ from chiplog.simulation.conditions import PairClasses
 from chiplog.simulation.result import Range
 from chiplog.simulation.simulate import PLAIN
 
-PS_PER_SECOND = 1e12
+EVENTS_A_MESSAGE = 3
+"""Given: its send, its arrival and its receive."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +73,7 @@ class ReplayBy:
         """What the fits of classes leave open; None where there are none."""
         if self.classes is None or not self.classes.is_open:
             return None
-        events = 3 * np.count_nonzero(schedule.operations["kind"] == SEND)
+        events = EVENTS_A_MESSAGE * np.count_nonzero(schedule.operations["kind"] == SEND)
         return ClassDraws(self.classes, schedule, bool(events > MOST_EVENTS))
 
     def seconds_by(

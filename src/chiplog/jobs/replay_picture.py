@@ -7,8 +7,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from chiplog.jobs.application_tables import time_text
 from chiplog.jobs.replay import ReplayBy
-from chiplog.jobs.schedule_page import MOST_RANKS, PS_PER_SECOND, timeline
+from chiplog.jobs.schedule_page import EXACT_DIGITS, MOST_RANKS, timeline
+from chiplog.prediction.simulated import PS_PER_SECOND
 from chiplog.report import format
 from chiplog.report.document import Inline, Picture, Table, line, number_columns
 from chiplog.report.timeline import Timeline
@@ -19,6 +21,7 @@ from chiplog.simulation.critical_path import CriticalPath
 MOST_SPANS = 2000
 """Given: more of them, in the width of a page, can't be told apart."""
 MOST_RANK_ROWS = 16
+"""Given: what a page has room for."""
 
 
 @dataclass(frozen=True)
@@ -72,10 +75,10 @@ def _caption(simulation: Simulation, begin: float, end: float) -> Inline:
         "the thick line is the critical path, the chain of computing and messages that decides when all are done."
     )
     if begin > 0.0 or end < whole:
-        part = format.value(end - begin, "s", digits=3)
+        part = format.brief(end - begin, "s")
         text += (
-            f" Shown are {part} of {format.value(whole, 's')}, from {format.value(begin, 's', digits=6)} on, which is "
-            "0 here: the picture of all would be too dense to read."
+            f" Shown are {part} of {format.value(whole, 's')}, from {format.value(begin, 's', EXACT_DIGITS)} on, which "
+            "is 0 here: the picture of all would be too dense to read."
         )
     return line(text)
 
@@ -130,7 +133,7 @@ def _by_rank(schedule: Schedule, path: CriticalPath, makespan_ps: int) -> Table:
     )
     order = np.argsort(-sums.sum(axis=0), kind="stable")
     rows = tuple(
-        (line(str(rank)), *(line(_time(seconds)) for seconds in sums[:, rank]))
+        (line(str(rank)), *(line(time_text(seconds)) for seconds in sums[:, rank]))
         for rank in order[:MOST_RANK_ROWS].tolist()
         if sums[:, rank].any()
     )
@@ -139,7 +142,3 @@ def _by_rank(schedule: Schedule, path: CriticalPath, makespan_ps: int) -> Table:
         "How long the critical path is on each rank; a message under way counts for its sender."
     )
     return Table(caption, columns, rows)
-
-
-def _time(seconds: float) -> str:
-    return format.value(seconds, "s", digits=3) if seconds else "0"

@@ -5,21 +5,22 @@ Each proposal is the same program that runs otherwise; it is replayed, and kept 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
-from chiplog.application.placement import better_groups
+from chiplog.application.placement import better_groups, blocks_of, is_alike, turns_of
 from chiplog.application.replay import ReplayedTrace, schedule_of
 from chiplog.application.result import Saving, Savings
-from chiplog.collectives.mpis.choice import OPERATIONS, Chooser
+from chiplog.collectives.mpis.choice import OPERATIONS, AlgorithmChoice, Chooser, CollectiveCall
 from chiplog.collectives.mpis.known import chooser_of, release_in
-from chiplog.jobs.algorithm_alternatives import algorithm_alternatives
+from chiplog.collectives.registry import algorithms
+from chiplog.counts import counted, number_ranges
 from chiplog.jobs.anchored_replay import AnchoredChooser, refuse_unused
 from chiplog.jobs.paired import PairedTimes, Variant
-from chiplog.jobs.placement_file import how_to_place, rankfile
 from chiplog.jobs.replay import ReplayBy
 from chiplog.prediction.network_change import NetworkChange
 from chiplog.schedule.arrays import SEND, Schedule
@@ -27,7 +28,8 @@ from chiplog.simulation.parameters import NO_LIMIT_BYTES
 from chiplog.simulation.sensitivity import LEAST_SHARE
 from chiplog.tracing.trace import KINDS, SENDRECVS, Trace, kinds
 
-MOST_SAVINGS = 3
+MOST_SAVINGS, MOST_NODES_NAMED = 3, 3
+"""Given: what a reader will try, and what a sentence has room for."""
 LONG_CALLS = 100_000
 """Given: calls from which a trace is not replayed by each algorithm of its collectives: each replay takes a second."""
 WAITS = ("Wait", "Waitall", "Waitany", "Waitsome")
@@ -127,8 +129,49 @@ def _placement(schedule: Schedule, by: ReplayBy) -> Iterator[Proposal]:
     if groups is not None:
         variant = Variant(schedule, group_of_rank=groups)
         yield Proposal(
-            "another placement of ranks", how_to_place(groups), variant, rankfile(groups)
+            "another placement of ranks", _how_to_place(groups), variant, _rankfile(groups)
         )
+
+
+def _how_to_place(groups: Sequence[int]) -> str:
+    """In words, with the launchers' options; `groups` are the node of each rank."""
+    nodes = _ranks_of_nodes(groups)
+    named = "; ".join(number_ranges(ranks) for ranks in nodes[:MOST_NODES_NAMED])
+    rest = len(nodes) - MOST_NODES_NAMED
+    more = f"; and {counted(rest, 'more node')}" if rest > 0 else ""
+    way = _launcher_option(groups) or (
+        "Open MPI: --map-by rankfile:file=FILE (--rankfile FILE before 5.0) with the rankfile below; srun: "
+        "SLURM_HOSTFILE in this order and --distribution=arbitrary"
+    )
+    return f"together on a node: {named}{more}. {way}"
+
+
+def _launcher_option(groups: Sequence[int]) -> str | None:
+    """The launchers' options that place ranks so, if there are any."""
+    if is_alike(groups, blocks_of(np.array(groups))):
+        return "Open MPI: --map-by slot; srun --distribution=block; MPICH: -ppn with the ranks of a node"
+    if is_alike(groups, turns_of(np.array(groups))):
+        return "Open MPI: --map-by node; srun --distribution=cyclic; MPICH: -ppn 1"
+    return None
+
+
+def _rankfile(groups: Sequence[int]) -> str | None:
+    """Open MPI's rankfile, in which +n0 is the first node of the allocation; None where an option does it."""
+    if _launcher_option(groups) is not None:
+        return None
+    slots: dict[int, int] = defaultdict(int)
+    lines = []
+    for rank, node in enumerate(groups):
+        lines.append(f"rank {rank}=+n{node} slot={slots[node]}\n")
+        slots[node] += 1
+    return "".join(lines)
+
+
+def _ranks_of_nodes(groups: Sequence[int]) -> list[list[int]]:
+    nodes: dict[int, list[int]] = defaultdict(list)
+    for rank, node in enumerate(groups):
+        nodes[node].append(rank)
+    return list(nodes.values())
 
 
 def _eager_limit(paired: PairedTimes, schedule: Schedule, by: ReplayBy) -> Iterator[Proposal]:
@@ -178,6 +221,42 @@ def _overlap(program: TracedProgram) -> Iterator[Proposal]:
     overlapped = schedule_of(program.trace, program.flops_per_second, program.choose, overlap=True)
     limits = "as far as that needs none of the messages; the saving is for all of it"
     yield Proposal(what, f"{how}, {limits}", Variant(overlapped.schedule))
+
+
+@dataclass(frozen=True)
+class ReplayedAlternative:
+    """The replay with all calls of a function done by one algorithm, and all else as it is."""
+
+    function: str
+    """MPI's, in lower case and without prefix."""
+    algorithm: str
+    schedule: Schedule
+
+
+def algorithm_alternatives(
+    trace: Trace, choose: Chooser, flops_per_second: float | None
+) -> Iterator[ReplayedAlternative]:
+    """The application's schedule by each algorithm of each collective function that the trace calls.
+
+    One after the other, as they are asked for. Errors are those of `schedule_of`.
+    """
+    called = {name for rank in trace.ranks for name in rank.call_counts}
+    for function, operation in OPERATIONS.items():
+        if not called & {f"MPI_{function.capitalize()}", f"MPI_I{function}"}:
+            continue
+        for algorithm in algorithms(operation):
+            other = _with_algorithm(choose, function, algorithm)
+            schedule = schedule_of(trace, flops_per_second, other).schedule
+            yield ReplayedAlternative(function, algorithm, schedule)
+
+
+def _with_algorithm(choose: Chooser, function: str, algorithm: str) -> Chooser:
+    """The choices of `choose`, but `algorithm` for all calls of `function`."""
+
+    def other(call: CollectiveCall) -> AlgorithmChoice:
+        return AlgorithmChoice(algorithm) if call.function == function else choose(call)
+
+    return other
 
 
 def _algorithms(program: TracedProgram, paired: PairedTimes) -> Iterator[Proposal]:

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from chiplog.counts import counted
 from chiplog.errors import UsageError
+from chiplog.prediction.simulated import PS_PER_SECOND
 from chiplog.report import format
-from chiplog.report.document import Column, Document, Picture, Section, Table, line, muted
+from chiplog.report.document import Document, Picture, Section, Table, line, muted, number_columns
 from chiplog.report.timeline import Arrow, BusySpan, Timeline
 from chiplog.schedule import Schedule
 from chiplog.simulation import Simulation
 from chiplog.simulation.simulate import COMPUTING, RECEIVING
 
-PS_PER_SECOND = 1e12
-MOST_RANKS = 128
-MOST_SPANS = 20_000
-"""Beyond these a picture shows nothing any more, and a browser takes long."""
+MOST_RANKS, MOST_SPANS = 128, 20_000
+"""Given: beyond these a picture shows nothing any more, and a browser takes long."""
+EXACT_DIGITS = 6
+"""Given: digits of a time that is looked up in a picture."""
 
 
 def schedule_page(schedule: Schedule, simulation: Simulation, title: str) -> Document:
@@ -27,7 +28,7 @@ def schedule_page(schedule: Schedule, simulation: Simulation, title: str) -> Doc
     makespan = simulation.makespan_ps / PS_PER_SECOND
     subtitle = line(
         muted(
-            f"{counted(schedule.ranks, 'rank')}, done after {format.value(makespan, 's', digits=6)}"
+            f"{counted(schedule.ranks, 'rank')}, done after {format.value(makespan, 's', EXACT_DIGITS)}"
         )
     )
     caption = line(
@@ -68,8 +69,7 @@ def timeline(schedule: Schedule, simulation: Simulation) -> Timeline:
 
 def _finish(simulation: Simulation) -> Table:
     scale = format.scale_for(simulation.makespan_ps / PS_PER_SECOND, "s")
-    done = line(f"Done after ({scale.unit})")
-    columns = (Column(line("Rank"), numeric=True), Column(done, numeric=True))
+    columns = number_columns("Rank", f"Done after ({scale.unit})")
     rows = tuple(
         (line(str(rank)), line(f"{time_ps / PS_PER_SECOND / scale.factor:,.3f}"))
         for rank, time_ps in enumerate(simulation.finish_ps.tolist())

@@ -30,7 +30,7 @@ from chiplog.simulation.sensitivity import (
 )
 
 CURVE_FACTORS = tuple(2.0**power for power in range(-4, 8))
-"""By what a curve multiplies a parameter."""
+"""Given: by what a curve multiplies a parameter."""
 CURVES: dict[str, Callable[[float], NetworkChange]] = {
     "L": lambda factor: NetworkChange(latency=factor),
     "G": lambda factor: NetworkChange(byte_time=factor),

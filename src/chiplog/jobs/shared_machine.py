@@ -21,7 +21,9 @@ SHARED = ("loggops", "loggps", "loggp")
 """Models whose parameters are shared: each of them has L, o, g and G."""
 SIMULATED = "sim"
 LONGEST_NAME = 80
+"""Given: what a line has room for."""
 DIGITS = 4
+"""Given: significant digits of all that is shared; no time is measured to more."""
 
 
 def shared_machine(fits: Sequence[Fit], name: str) -> dict[str, Any]:

@@ -36,9 +36,9 @@ from chiplog.simulation.simulate import PLAIN, Simulation
 from chiplog.simulation.simulate import simulate as run
 
 MOST_KINDS = 4
-"""Of a long schedule, the corners of the set are tried for so many kinds of parameters."""
+"""Given: of a long schedule, the corners of the set are tried for so many kinds of parameters."""
 ENDLESS = 100.0
-"""So many times as long as with its least value is a simulation only with a parameter that nothing bounds."""
+"""Given: so many times as long as with its least value is a simulation only with a parameter that nothing bounds."""
 
 
 @dataclass(frozen=True)

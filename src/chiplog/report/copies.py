@@ -8,17 +8,12 @@ import math
 
 from chiplog.fitting.result import Fit, Parameter
 from chiplog.quoting import for_csv, for_latex, for_line
+from chiplog.report.format import TABLE_UNITS
 from chiplog.report.names import model_name
 from chiplog.report.parameter_text import is_known, mark
 
 DIGITS = 3
-_UNITS = {
-    "s": (1e-6, r"\,\textmu s"),
-    "s/B": (1e-9, r"\,ns/B"),
-    "B/s": (1e9, r"\,GB/s"),
-    "B": (1.0, r"\,B"),
-}
-"""By a parameter's unit: what one of the printed unit is, and how it is printed."""
+"""Given: significant digits, as papers have them."""
 _CSV_COLUMNS = (
     *("model", "method", "first_bytes", "last_bytes", "parameter"),
     *("value", "low", "high", "unit", "identified", "reason"),
@@ -86,13 +81,15 @@ def _latex_symbol(name: str) -> str:
 
 
 def _latex_unit(unit: str) -> str:
-    return _UNITS[unit][1].removeprefix(r"\,") if unit in _UNITS else for_latex(unit) or "1"
+    if unit in TABLE_UNITS:
+        return TABLE_UNITS[unit][1].replace("us", r"\textmu s")
+    return for_latex(unit) or "1"
 
 
 def _latex_cell(parameter: Parameter | None) -> str:
     if parameter is None:
         return ""
-    scale = _UNITS.get(parameter.unit, (1.0, ""))[0]
+    scale = TABLE_UNITS.get(parameter.unit, (1.0, ""))[0]
     if not is_known(parameter) or parameter.value is None:
         bound = mark(parameter, 1.0, lambda value: _latex_number(value, scale))
         return r"--" if bound is None else f"${bound}$"

@@ -1,16 +1,13 @@
-"""What a report is made of, before it is HTML, Markdown or text: sections, paragraphs, tables and
-plots.
+"""What a report is made of, before it is HTML, Markdown or text: sections, paragraphs, tables and plots.
 
-Sections build these blocks from the results; each renderer turns every kind of block into its own
-language, so the
-three outputs say the same. Text is held as spans, never as markup: escaping is the renderer's, in
-one place.
+Sections build these blocks from the results; each renderer turns every kind of block into its own language, so the
+three outputs say the same. Text is held as spans, never as markup: escaping is the renderer's, in one place.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import Enum
 
 from chiplog.report.matrix import PairMatrix
@@ -296,4 +293,4 @@ class Document:
 
     title: str
     subtitle: Inline
-    sections: tuple[Section, ...] = field(default_factory=tuple)
+    sections: tuple[Section, ...] = ()

@@ -32,7 +32,9 @@ from chiplog.report.patterns.peers import (
 from chiplog.report.patterns.run import PatternRun, ShownValue, values
 
 DIGITS = 5
+"""Given: significant digits, for scripts."""
 MICROSECOND, MEGABYTE = 1e-6, 1e6
+"""Given: the units of figures."""
 HAVE_RATES = ("ping_pong", "flood")
 TIME_NAMES = {"round-trip": "half_round_trip", "one-way": "one_way_time"}
 USUAL = ("send", NORMAL, "none", "filled", "None")

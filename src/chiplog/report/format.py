@@ -1,8 +1,6 @@
-"""How values become text: SI units, digits that the interval supports, GB = 1e9 B and GiB = 2^30 B
-always written.
+"""How values become text: SI units, digits that the interval supports, GB = 1e9 B and GiB = 2^30 B always written.
 
-Used by every renderer, so that a number reads the same in the terminal, in Markdown and in the
-page.
+Used by every renderer, so that a number reads the same in the terminal, in Markdown and in the page.
 """
 
 from __future__ import annotations
@@ -14,14 +12,28 @@ NOTHING = "—"
 """What is printed for a value that does not exist."""
 
 _PREFIXES = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""))
+"""Given: the prefixes of SI."""
 _SMALL_PREFIXES = ((1.0, ""), (1e-3, "m"), (1e-6, "u"), (1e-9, "n"), (1e-12, "p"))
+"""Given: the prefixes of SI."""
 _BINARY = ((1 << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"))
-_SMALLEST = 1e-15
-_LARGEST = 1e15
+_SMALLEST, _LARGEST = 1e-15, 1e15
+"""Derived: beyond these a number has more zeros than a double has digits, and is printed with an exponent."""
 _WIDE = 1e5
-"""An interval's end that is so large in the value's unit gets a unit of its own."""
-_DEFAULT_DIGITS = 4
-_MAX_DIGITS = 6
+"""Given: an interval's end that is so large in the value's unit gets a unit of its own."""
+_DEFAULT_DIGITS, _BRIEF_DIGITS, _MAX_DIGITS = 4, 3, 6
+"""Given: significant digits of a value alone, of one in a narrow cell, and the most beside a narrow interval."""
+_MOST_DECIMALS = 12
+"""Derived: decimals of a picosecond in seconds, the least step that any clock here has."""
+_ROUNDS_UP = 0.9995
+"""Derived: the least share of a unit that four digits, or three of a volume, would print as a thousand of the next."""
+_PER_NEXT_UNIT = 60
+"""Given: seconds of a minute, minutes of an hour."""
+_TEN, _TENTH = 9.95, 0.095
+"""Derived: from here on one decimal would print 10, or 0.1."""
+_SYMMETRIC = 0.15
+"""Given: share by which the halves of an interval may differ for one ± to stand for both."""
+TABLE_UNITS = {"s": (1e-6, "us"), "s/B": (1e-9, "ns/B"), "B/s": (1e9, "GB/s"), "B": (1.0, "B")}
+"""Given: by a parameter's unit, what one of the unit of a table's column is in SI, and its name."""
 
 
 @dataclass(frozen=True)
@@ -33,8 +45,7 @@ class Scale:
 
 
 def scale_for(magnitude: float, unit: str) -> Scale:
-    """The unit with the prefix in which a value of this magnitude has one to three digits before
-    the point.
+    """The unit with the prefix in which a value of this magnitude has one to three digits before the point.
 
     `unit` is one of "s", "s/B", "B/s", or any other text, which gets no prefix.
     """
@@ -47,7 +58,7 @@ def scale_for(magnitude: float, unit: str) -> Scale:
         return Scale(1.0, "" if unit in ("1", "") else unit)
     # 0.9995 ns would print as 1000 ps: let it be 1 ns.
     for factor, prefix in prefixes:
-        if size >= 0.9995 * factor:
+        if size >= _ROUNDS_UP * factor:
             return Scale(factor, prefix + unit)
     if size == 0.0:
         return Scale(1.0, unit)
@@ -55,10 +66,8 @@ def scale_for(magnitude: float, unit: str) -> Scale:
     return Scale(factor, prefix + unit)
 
 
-def value(number: float | None, unit: str, *, digits: int = _DEFAULT_DIGITS) -> str:
-    """One number with its unit to `digits` significant digits: `value(4.574e-05, "s")` is "45.74
-    us".
-    """
+def value(number: float | None, unit: str, digits: int = _DEFAULT_DIGITS) -> str:
+    """One number with its unit to `digits` significant digits: `value(4.574e-05, "s")` is "45.74 us"."""
     if number is None or not math.isfinite(number):
         return NOTHING
     if unit == "B":
@@ -67,6 +76,19 @@ def value(number: float | None, unit: str, *, digits: int = _DEFAULT_DIGITS) -> 
         return count(number)
     scale = scale_for(number, unit)
     return _join(_significant(number / scale.factor, digits), scale.unit)
+
+
+def brief(number: float | None, unit: str) -> str:
+    """As `value`, to three digits: for narrow cells, and for sentences."""
+    return value(number, unit, digits=_BRIEF_DIGITS)
+
+
+def bare(number: float, most_decimals: int) -> str:
+    """Three digits without a unit, and without an exponent where that is short: 0.0412, 3.14, 27.2, 412."""
+    if number == 0 or not 1e-3 <= abs(number) < _WIDE:
+        return f"{number:.2g}"
+    decimals = _BRIEF_DIGITS - 1 - _exponent(number)
+    return f"{number:.{min(max(decimals, 0), most_decimals)}f}"
 
 
 def with_interval(number: float | None, low: float | None, high: float | None, unit: str) -> str:
@@ -87,7 +109,7 @@ def with_interval(number: float | None, low: float | None, high: float | None, u
     decimals = _decimals(middle, bottom, top)
     below, above = middle - bottom, top - middle
     half = max(below, above)
-    if half > 0 and min(below, above) >= 0 and half - min(below, above) <= 0.15 * half:
+    if half > 0 and min(below, above) >= 0 and half - min(below, above) <= _SYMMETRIC * half:
         return _join(f"{_fixed(middle, decimals)} ± {_fixed(half, decimals)}", scale.unit)
     interval = f"[{_fixed(bottom, decimals)}, {_fixed(top, decimals)}]"
     return _join(f"{_fixed(middle, decimals)} {interval}", scale.unit)
@@ -142,8 +164,8 @@ def exact_bytes(number: float) -> str:
 def volume(number: float) -> str:
     """An amount of data, decimal: "29.1 GB" (1e9 bytes)."""
     for factor, prefix in _PREFIXES[:-1]:
-        if number >= 0.9995 * factor:
-            return _join(_significant(number / factor, 3), prefix + "B")
+        if number >= _ROUNDS_UP * factor:
+            return _join(_significant(number / factor, _BRIEF_DIGITS), prefix + "B")
     return f"{round(number):,} B"
 
 
@@ -160,9 +182,9 @@ def percent(ratio: float | None) -> str:
     size = abs(number)
     if size >= 1e6:
         return f"{number:.1e} %"
-    if size >= 9.95:
+    if size >= _TEN:
         return f"{number:,.0f} %"
-    if size >= 0.095:
+    if size >= _TENTH:
         return f"{number:.1f} %"
     return "0 %" if size == 0.0 else f"{number:.1g} %"
 
@@ -179,14 +201,16 @@ def duration(seconds: float | None) -> str:
         return NOTHING
     if seconds < 0.1:
         return value(seconds, "s", digits=2)
-    if seconds < 9.95:
+    if seconds < _TEN:
         return f"{seconds:.2g} s"
     whole = round(seconds)
-    if whole < 60:
+    minutes, seconds_left = divmod(whole, _PER_NEXT_UNIT)
+    if not minutes:
         return f"{whole} s"
-    if whole < 3600:
-        return f"{whole // 60} min {whole % 60:02d} s"
-    return f"{whole // 3600:,} h {whole % 3600 // 60:02d} min"
+    hours, minutes_left = divmod(minutes, _PER_NEXT_UNIT)
+    if not hours:
+        return f"{minutes} min {seconds_left:02d} s"
+    return f"{hours:,} h {minutes_left:02d} min"
 
 
 def _is_interval(low: float | None, high: float | None) -> bool:
@@ -210,7 +234,7 @@ def _decimals(middle: float, low: float, high: float) -> int:
         return max(0, _DEFAULT_DIGITS - 1 - leading)
     wanted = 1 - _exponent(half)
     at_least, at_most = 1 - leading, _MAX_DIGITS - 1 - leading
-    return min(max(wanted, at_least, 0), max(at_most, 0), 12)
+    return min(max(wanted, at_least, 0), max(at_most, 0), _MOST_DECIMALS)
 
 
 def _exponent(number: float) -> int:

@@ -1,8 +1,7 @@
 """The report as one HTML file: no network, plots drawn by the script that it carries.
 
-All text is escaped here, in one place. A content security policy allows this file's own script
-only, known by its
-hash, and no connection to anywhere.
+All text is escaped here, in one place. A content security policy allows this file's own script only, known by its hash,
+and no connection to anywhere.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ from chiplog.report.document import (
     Table,
     text_of,
 )
-from chiplog.report.matrix import legend_html, matrix_svg
+from chiplog.report.matrix import legend_html, level_class, matrix_svg
 from chiplog.report.names import identifier
 from chiplog.report.plot import Plot, as_json
 from chiplog.report.timeline import timeline_svg
@@ -49,9 +48,9 @@ _INDEX = re.compile(r"\b(o|L)_(s|r|half)\b")
 _BREAKABLE = re.compile(r"(?<=[:,/])")
 """Where a long target or path may be broken."""
 MOST_NOTES = 2
-"""More notes below a table are folded."""
+"""Given: more notes below a table are folded."""
 LONGEST_NUMBER = 40
-"""A cell with more characters than this is a sentence, also in a column of numbers."""
+"""Given: a cell with more characters than this is a sentence, also in a column of numbers."""
 
 
 WITHOUT_SCRIPT = "<p>This page's own script draws the plot, and it is switched off.</p>"
@@ -168,7 +167,11 @@ def _block(block: Block) -> str:
         case Matrix():
             return _matrix(block)
         case Panels(figures):
-            return f'<div class="panels">{"".join(map(_panel, figures))}</div>'
+            shown = (
+                _figure(panel, titled=True) if isinstance(panel, Figure) else _block(panel)
+                for panel in figures
+            )
+            return f'<div class="panels">{"".join(shown)}</div>'
         case Copies():
             return _copies(block)
         case Picture(caption, timeline):
@@ -274,16 +277,6 @@ def _plot(plot: Plot) -> str:
     return f'<div class="plot" data-plot="{plot.identifier}">{WITHOUT_SCRIPT}</div>'
 
 
-def _panel(panel: Figure | HeatMap | Matrix) -> str:
-    match panel:
-        case Figure():
-            return _figure(panel, titled=True)
-        case HeatMap():
-            return _heat_map(panel)
-        case Matrix():
-            return _matrix(panel)
-
-
 def _heat_map(shown: HeatMap) -> str:
     head = "".join(f'<th scope="col">{_escaped(title)}</th>' for title in shown.columns)
     body = "".join(
@@ -291,7 +284,7 @@ def _heat_map(shown: HeatMap) -> str:
         for title, cells in shown.rows
     )
     legend = "".join(
-        f'<span class="heat {_heat_class(heat_cell)}">{_escaped(heat_cell.text)}</span>'
+        f'<span class="heat {level_class(heat_cell.level)}">{_escaped(heat_cell.text)}</span>'
         for heat_cell in shown.legend
     )
     return (
@@ -311,9 +304,4 @@ def _matrix(shown: Matrix) -> str:
 
 
 def _heat_cell(cell: HeatCell) -> str:
-    return f'<td class="{_heat_class(cell)}">{_escaped(cell.text)}</td>'
-
-
-def _heat_class(cell: HeatCell) -> str:
-    side = "more" if cell.level > 0 else "less"
-    return f"{side}-{abs(cell.level)}" if cell.level else "level-0"
+    return f'<td class="{level_class(cell.level)}">{_escaped(cell.text)}</td>'

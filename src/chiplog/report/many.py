@@ -65,10 +65,8 @@ def peers_curve(fit: Fit, quantity: str, message_bytes: int) -> Curve | None:
     return None
 
 
-def line_trace(
-    name: str, colour: str, x: Sequence[float], y: Sequence[float], *, visible: bool = True
-) -> Trace | None:
+def line_trace(name: str, colour: str, x: Sequence[float], y: Sequence[float]) -> Trace | None:
     """A model's line; None where it predicts nothing."""
     if not np.any(np.isfinite(y)):
         return None
-    return Trace(name, "line", colour, x, y, dots=True, visible=visible)
+    return Trace(name, "line", colour, x, y, dots=True)

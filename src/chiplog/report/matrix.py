@@ -13,15 +13,21 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 MISSING = 9
-"""The level of a pair without a figure, and of a node with itself."""
+"""Given: the level of a pair without a figure, and of a node with itself."""
 MOST_NAMED = 40
-"""With more nodes than this only the groups have names, and cells no text of their own."""
+"""Given: with more nodes than this only the groups have names, and cells no text of their own."""
 LEVELS = 4
+"""Given: the shades of a colour that the page's style sheet has."""
 MOST_MARKED = 20
+"""Given: the rows that are named at the right, at most."""
 LABEL_STEP = 12.0
-_SIDE = 640.0
-_LARGEST_CELL = 24.0
-_NAME_ROOM = 96.0
+"""Given: pixels from a name to the next."""
+_SIDE, _LARGEST_CELL, _NAME_ROOM = 640.0, 24.0, 96.0
+"""Given: the most pixels of the picture's side, of a cell and of the names beside it."""
+_LETTER, _MARKED_LETTER = 6.5, 7.0
+"""Given: the pixels of a letter of a name, and of one at the right."""
+_BESIDE_NAMES, _BESIDE_MARKED = 14.0, 16.0
+"""Given: the pixels beside them."""
 
 
 @dataclass(frozen=True)
@@ -55,11 +61,13 @@ def matrix_svg(shown: PairMatrix) -> str:
     """The picture; colours are the page's."""
     count = len(shown.names)
     cell = min(_LARGEST_CELL, _SIDE / max(count, 1))
-    left = min(_NAME_ROOM, 14.0 + 6.5 * max(map(len, _titles(shown)), default=0))
+    left = min(_NAME_ROOM, _BESIDE_NAMES + _LETTER * max(map(len, _titles(shown)), default=0))
     side = cell * count
     is_small = count <= MOST_NAMED
     marked = () if is_small else shown.marked[:MOST_MARKED]
-    right = 16.0 + 7.0 * max((len(shown.names[row]) for row in marked), default=-2)
+    right = _BESIDE_MARKED + _MARKED_LETTER * max(
+        (len(shown.names[row]) for row in marked), default=-2
+    )
     width, height = left + side + right, left + side + 2.0
     parts = [
         f'<svg class="matrix" viewBox="0 0 {width:g} {height:g}" width="{width:g}" role="img" '
@@ -150,7 +158,7 @@ def _names(shown: PairMatrix, cell: float, left: float) -> Iterator[str]:
         named = [(name, number + 0.5) for number, name in enumerate(shown.names)]
     else:
         named = [(group.name, group.first + group.count / 2) for group in shown.groups]
-        least_gap = 12.0 / cell  # names are not printed over each other
+        least_gap = LABEL_STEP / cell  # names are not printed over each other
         named = [
             name_and_place
             for number, name_and_place in enumerate(named)

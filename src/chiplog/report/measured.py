@@ -1,6 +1,4 @@
-"""What the plots and tables take out of a target: the fit to show first, its curves, and quantiles of
-the raw samples.
-"""
+"""What the plots and tables take out of a target: the fit to show first, its curves, quantiles of the raw samples."""
 
 from __future__ import annotations
 
@@ -19,17 +17,20 @@ from chiplog.models.registry import find_model
 from chiplog.protocol_changes.change import Change
 from chiplog.report.input import TargetReport
 from chiplog.report.names import fit_name, identifier, jump, kind, model_name, place
-from chiplog.report.plot import PlotMark, SampleQuantiles, Trace
+from chiplog.report.plot import PlotMark, Trace
 from chiplog.report.ranking import is_row_of
 
 COLD = "warm-up"
 """The tag of a run's first record: kept in the file, used by nobody."""
 HEADLINE_STATISTIC = "median"
 SMALL_BYTES, LARGE_BYTES = 8, 4 * 2**20
-"""The sizes whose times stand in the overview."""
+"""Given: the sizes whose times stand in the overview."""
 MOST_POINTS = 240
-"""More sizes than this are thinned before they are drawn: a screen shows no more."""
+"""Given: more sizes or records than this are thinned before they are drawn: a screen shows no more."""
 QUANTILES = (5.0, 25.0, 50.0, 75.0, 95.0)
+"""Given: the median, the quartiles, and what is left of the samples without a twentieth at each end."""
+MEDIAN = QUANTILES.index(50.0)
+"""Derived: its place among them."""
 METHOD_COLOURS = frozenset({"prtt", "culler", "kielmann", "bell"})
 """Methods that the page's style sheet has a colour for."""
 
@@ -171,7 +172,7 @@ def measured_half_round_trips(
     if fitted is not None:
         return fitted.message_bytes, fitted.measured_seconds
     raw = half_round_trips(target.dataset)
-    return raw.message_bytes, raw.quantiles[2]
+    return raw.message_bytes, raw.quantiles[MEDIAN]
 
 
 def is_bare_round_trip(series: Series) -> bool:
@@ -199,9 +200,7 @@ def one_way_seconds(series: Series) -> NDArray[np.float64]:
 
 
 def measured_trace(target: TargetReport, scale: Callable[[float, float], float]) -> Trace | None:
-    """The measured half round trips with their interval and spread; `scale(bytes, seconds)` turns
-    each into what is drawn.
-    """
+    """The measured half round trips with interval and spread; `scale(bytes, seconds)` is what is drawn of each."""
     raw = half_round_trips(target.dataset)
     x, y = measured_half_round_trips(target)
     if not len(x):
@@ -231,16 +230,14 @@ def _spread(
     raw: HalfRoundTrips,
     sizes: NDArray[np.int64],
     scaled: Callable[[NDArray[np.float64]], list[float]],
-) -> SampleQuantiles | None:
+) -> list[list[float]] | None:
     if not len(raw.message_bytes):
         return None
     index = {int(size): i for i, size in enumerate(raw.message_bytes)}
     missing = np.full(len(QUANTILES), np.nan)
     columns = [raw.quantiles[:, index[int(s)]] if int(s) in index else missing for s in sizes]
     quantiles = np.array(columns, dtype=float).reshape(len(sizes), len(QUANTILES)).T
-    return SampleQuantiles(
-        scaled(quantiles[0]), scaled(quantiles[1]), scaled(quantiles[3]), scaled(quantiles[4])
-    )
+    return list(map(scaled, np.delete(quantiles, MEDIAN, axis=0)))
 
 
 def as_predicted(_: float, predicted: float, __: float) -> float:

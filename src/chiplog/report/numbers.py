@@ -12,17 +12,16 @@ from chiplog.fitting.result import Curve, Fit
 from chiplog.report import format
 from chiplog.report.document import Inline, Table, line, number_columns
 from chiplog.report.input import TargetReport
-from chiplog.report.measured import curve, half_round_trips, headline, main_fits, thinned
+from chiplog.report.measured import MEDIAN, curve, half_round_trips, headline, main_fits, thinned
 from chiplog.report.names import intervals_text, model_name, quantity
 from chiplog.report.patterns.run import curve_values, interval_cells
 
 MOST_ROWS = 64
+"""Given: of a table beside a plot, which shows the rest."""
 
 
 def half_round_trip_table(target: TargetReport) -> Table | None:
-    """Half round trip and bandwidth by size with each model's prediction; the bare samples where
-    nothing was fitted.
-    """
+    """Half round trip and bandwidth by size with each model's prediction; the bare samples where nothing was fitted."""
     fit = headline(target)
     measured = curve(fit, "half_round_trip") if fit is not None else None
     if fit is None or measured is None:
@@ -40,7 +39,7 @@ def half_round_trip_table(target: TargetReport) -> Table | None:
                 line(format.exact_bytes(size)),
                 line(format.count(samples.get(size, math.nan))),
                 *interval_cells(medians[size]),
-                line(format.value(size / seconds if seconds > 0 else None, "B/s", digits=3)),
+                line(format.brief(size / seconds if seconds > 0 else None, "B/s")),
                 *(line(values.get(size, format.NOTHING)) for values in predictions),
             )
         )
@@ -76,10 +75,8 @@ def per_message_table(target: TargetReport, fit: Fit, names: Sequence[str]) -> T
     return Table(caption, number_columns(*titles), tuple(rows), in_terminal=False)
 
 
-def over_peers_table(
-    fits: Sequence[Fit], message_bytes: int, *, predicted: bool = True
-) -> Table | None:
-    """RTT(p) and o_s(p) by the number of peers at one message size, if `predicted` with every model's prediction."""
+def over_peers_table(fits: Sequence[Fit], message_bytes: int) -> Table | None:
+    """RTT(p) and o_s(p) by the number of peers at one message size, with every model's prediction."""
     with_curves = [
         (fit, peers_curve)
         for fit in fits
@@ -96,7 +93,7 @@ def over_peers_table(
         if of_quantity:
             titles.append(title)
             texts.append(_medians(_over_peers(of_quantity[0][1])))
-        for fit, over_peers in of_quantity if predicted else ():
+        for fit, over_peers in of_quantity:
             shown = _predictions(_over_peers(over_peers))
             if any(text != format.NOTHING for text in shown.values()):
                 titles.append(model_name(fit.model))
@@ -106,10 +103,10 @@ def over_peers_table(
         (line(str(p)), *(line(by_peers.get(p, format.NOTHING)) for by_peers in texts))
         for p in peers
     )
-    tail = ", and predictions with their relative errors" if predicted else ""
     caption = line(
         f"Messages of {format.message_size(message_bytes)}: round trip to p peers, and time to post one of p sends, "
-        f"each a median with its 95 % interval{intervals_text(with_curves[0][0])}{tail}."
+        f"each a median with its 95 % interval{intervals_text(with_curves[0][0])}, and predictions with their relative "
+        "errors."
     )
     return Table(caption, number_columns(*titles), rows, in_terminal=False)
 
@@ -123,7 +120,7 @@ LATENCIES = {
 }
 """What LoP's table of latencies shows, by the curve's quantity."""
 MOST_PEERS = 16
-"""So many numbers of peers, or the powers of two among them, fit on a screen."""
+"""Given: so many numbers of peers, or the powers of two among them, fit on a screen."""
 
 
 def latencies_table(fits: Sequence[Fit], message_bytes: int) -> Table | None:
@@ -184,7 +181,7 @@ def _raw_table(target: TargetReport) -> Table | None:
         (
             line(format.exact_bytes(int(raw.message_bytes[i]))),
             line(format.count(int(raw.samples[i]))),
-            *(line(format.value(float(raw.quantiles[q, i]), "s")) for q in (0, 2, 4)),
+            *(line(format.value(float(s), "s")) for s in raw.quantiles[[0, MEDIAN, -1], i]),
         )
         for i in thinned(raw.message_bytes, target.consensus, MOST_ROWS)
     )

@@ -32,10 +32,10 @@ def short(parameter: Parameter | None) -> Inline:
 def bounds(parameter: Parameter) -> str:
     """What the data leave of a parameter that is not identified: "< 1.3 ns", "> 5 GB/s", "2 to 3 ns"; or nothing."""
     low, high = parameter.low, parameter.high
-    least = format.value(low, parameter.unit, digits=3) if low and low > 0.0 else ""
+    least = format.brief(low, parameter.unit) if low and low > 0.0 else ""
     if high is None or not math.isfinite(high):
         return f"> {least}" if least else ""
-    most = format.value(high, parameter.unit, digits=3)
+    most = format.brief(high, parameter.unit)
     return f"{least} to {most}" if least else f"< {most}"
 
 
@@ -88,7 +88,7 @@ def bandwidth_of(per_byte: Parameter | None, rate: Parameter | None = None) -> I
 def _rate_bound(per_byte: Parameter) -> str:
     """What the bounds of a byte's cost leave of the bandwidth; nothing where there are none."""
     if per_byte.high is not None and per_byte.high > 0.0 and math.isfinite(per_byte.high):
-        return f"> {format.value(1.0 / per_byte.high, 'B/s', digits=3)}"
+        return f"> {format.brief(1.0 / per_byte.high, 'B/s')}"
     if per_byte.low is not None and per_byte.low > 0.0:
-        return f"< {format.value(1.0 / per_byte.low, 'B/s', digits=3)}"
+        return f"< {format.brief(1.0 / per_byte.low, 'B/s')}"
     return ""

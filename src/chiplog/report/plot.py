@@ -9,12 +9,12 @@ from typing import Literal
 
 ScaleName = Literal["log", "linear", "symlog"]
 JSON_DIGITS = 6
+"""Given: more digits than a plot shows."""
 
 
 @dataclass(frozen=True)
 class Axis:
-    """An axis: its label, the unit of its values and the scales that the reader can choose from,
-    the first one first.
+    """An axis: its label, the unit of its values and the scales that the reader can choose from, the first one first.
 
     `unit` is "B" (message size), "s", "B/s", "ratio" (printed as per cent) or "" (a plain number).
     """
@@ -27,21 +27,10 @@ class Axis:
 
 
 @dataclass(frozen=True)
-class SampleQuantiles:
-    """Quantiles of the raw samples at each point, all of shape (points,)."""
-
-    quantile_5: Sequence[float]
-    quantile_25: Sequence[float]
-    quantile_75: Sequence[float]
-    quantile_95: Sequence[float]
-
-
-@dataclass(frozen=True)
 class Trace:
     """One series of a plot: measured points, or a model's line.
 
-    `x` and `y` have shape (points,). `breaks` lists the indices at which a line starts anew (a
-    protocol change).
+    `x` and `y` have shape (points,). `breaks` lists the indices at which a line starts anew (a protocol change).
     """
 
     name: str
@@ -51,7 +40,8 @@ class Trace:
     y: Sequence[float]
     low: Sequence[float] | None = None
     high: Sequence[float] | None = None
-    spread: SampleQuantiles | None = None
+    spread: Sequence[Sequence[float]] | None = None
+    """The 5, 25, 75 and 95 % points of the raw samples, each of shape (points,)."""
     breaks: tuple[int, ...] = ()
     labels: tuple[str, ...] | None = None
     visible: bool = True
@@ -73,9 +63,7 @@ class PlotMark:
 
 @dataclass(frozen=True)
 class Plot:
-    """A plot; `identifier` is unique in the document, `reference` the name of the trace that others
-    are compared with.
-    """
+    """A plot; `identifier` is unique in the document, `reference` the trace that others are compared with."""
 
     identifier: str
     x: Axis
@@ -129,12 +117,7 @@ def _trace(trace: Trace) -> dict[str, object]:
     if trace.low is not None and trace.high is not None:
         shown["low"], shown["high"] = _numbers(trace.low), _numbers(trace.high)
     if trace.spread is not None:
-        shown["spread"] = [
-            _numbers(trace.spread.quantile_5),
-            _numbers(trace.spread.quantile_25),
-            _numbers(trace.spread.quantile_75),
-            _numbers(trace.spread.quantile_95),
-        ]
+        shown["spread"] = [_numbers(quantile) for quantile in trace.spread]
     if trace.dots:
         shown["dots"] = True
     if trace.area:

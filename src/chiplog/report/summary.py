@@ -9,6 +9,7 @@ import numpy as np
 
 from chiplog.counts import counted
 from chiplog.fitting.result import Parameter
+from chiplog.messages import COLUMNS
 from chiplog.protocol_changes.change import Change
 from chiplog.report import format
 from chiplog.report.document import Notice, text_of
@@ -28,22 +29,29 @@ from chiplog.report.sections.machine import short_banner
 from chiplog.report.sections.warnings import notice_sentence, warnings
 from chiplog.report.trust import trust_of
 
-COLUMNS = 80
+MICROSECOND, GIGABYTE = 1e-6, 1e9
+"""Given: the units of the table."""
+MOST_DECIMALS = 4
+"""Given: what a column of the table has room for."""
 MOST_WARNINGS = 3
+"""Given: what a screen has room for."""
 UNKNOWN, NEAR = "?", "~"
 """Of parameters that are not identified, and of times at a size beside the one that was asked for."""
-GAP_COLUMN = 5
-"""Where g stands among a target's cells."""
+PARAMETERS = ("L", "o_s", "o_r", "g")
+GAP_COLUMN = 2 + PARAMETERS.index("g")
+"""Derived: where g stands among a target's cells, behind its two times."""
 BOUNDS = "<, >: bounds"
 HIDDEN_GAP = "; of g: gaps don't show where the CPU takes longer than the network"
 HEADER_BYTES = 80
-"""The most that a protocol's limit may lie above the last size before a change: MPIs put headers before a payload."""
+"""Given: the most that a limit may lie above the last size before a change: MPIs put headers before a payload."""
 BETWEEN_FACTS, MOST_FACTS = " · ", 2
-"""Host and processor: what stands behind them is in the details."""
+"""Given: host and processor: what stands behind them is in the details."""
 MOST_LINES = {"trust": 4, "machine": 1, "changes": 3}
+"""Given: what a screen has room for."""
 SCREEN_LINES, LINES_ABOUT_FILES, SCREEN_TARGETS, LINES_A_TARGET = 30, 4, 3, 3
-"""A screen holds so many targets with all that is printed; warnings get what the rest leaves."""
+"""Given: a screen holds so many targets with all that is printed; warnings get what the rest leaves."""
 WIDTHS = (10, 8, 7, 8, 8, 8, 8, 7, 8, 5)
+"""Given: the columns of the table."""
 
 
 def summary_lines(report: ReportInput) -> list[str]:
@@ -113,11 +121,15 @@ def _row(*cells: str) -> str:
 
 def _cells(target: TargetReport) -> list[str]:
     fit = headline(target)
-    measured = [
-        *_measured(target),
-    ]
+    measured = _measured(target)
     if fit is None or not fit.segments:
-        return [*measured, *(["-"] * 5), "failed" if target.failure else "no fit", "-"]
+        return [
+            *measured,
+            *("-" for _ in PARAMETERS),
+            "-",
+            "failed" if target.failure else "no fit",
+            "-",
+        ]
     shown = parameter_fit(target) or fit
     first, last = shown.segments[0].parameters, shown.segments[-1].parameters
     row = row_of(target, fit)
@@ -126,7 +138,7 @@ def _cells(target: TargetReport) -> list[str]:
     )
     return [
         *measured,
-        *(_parameter(first, name) for name in ("L", "o_s", "o_r", "g")),
+        *(_parameter(first, name) for name in PARAMETERS),
         _rate(last),
         model_name(fit.model),
         error.replace(" ", ""),
@@ -137,11 +149,15 @@ def _measured(target: TargetReport) -> tuple[str, str]:
     """The half round trip of a small message in us and the bandwidth of a large one in GB/s; marked at a near size."""
     small, large = (half_round_trip_at(target, size) for size in (SMALL_BYTES, LARGE_BYTES))
     return (
-        "-" if small is None else NEAR * small.is_near + _scaled(small.seconds, 1e-6),
+        "-" if small is None else NEAR * small.is_near + _bare(small.seconds / MICROSECOND),
         "-"
         if large is None or not large.seconds
-        else NEAR * large.is_near + _significant(large.bytes_per_second * 1e-9),
+        else NEAR * large.is_near + _bare(large.bytes_per_second / GIGABYTE),
     )
+
+
+def _bare(number: float) -> str:
+    return format.bare(number, MOST_DECIMALS)
 
 
 def _parameter(parameters: Mapping[str, Parameter], name: str) -> str:
@@ -149,8 +165,8 @@ def _parameter(parameters: Mapping[str, Parameter], name: str) -> str:
     if parameter is None:
         return "-"
     if parameter.value is None or not is_known(parameter):
-        return mark(parameter, 1e-6, _significant) or UNKNOWN
-    return _scaled(parameter.value, 1e-6)
+        return mark(parameter, MICROSECOND, _bare) or UNKNOWN
+    return _bare(parameter.value / MICROSECOND)
 
 
 def _rate(parameters: Mapping[str, Parameter]) -> str:
@@ -160,20 +176,8 @@ def _rate(parameters: Mapping[str, Parameter]) -> str:
         return "-"
     if not is_known(parameter) or not parameter.value:
         high = parameter.high
-        return f">{_significant(1e-9 / high)}" if high and np.isfinite(high) else UNKNOWN
-    return _significant(1e-9 / parameter.value)
-
-
-def _scaled(seconds: float, unit: float) -> str:
-    return _significant(seconds / unit)
-
-
-def _significant(number: float) -> str:
-    """Three digits, without an exponent where that is short: 0.0412, 3.14, 27.2, 412."""
-    if number == 0 or not 1e-3 <= abs(number) < 1e5:
-        return f"{number:.2g}"
-    digits = 2 - int(np.floor(np.log10(abs(number))))
-    return f"{number:.{min(max(digits, 0), 4)}f}"
+        return f">{_bare(1.0 / high / GIGABYTE)}" if high and np.isfinite(high) else UNKNOWN
+    return _bare(1.0 / parameter.value / GIGABYTE)
 
 
 def _changes(report: ReportInput) -> list[str]:

@@ -1,6 +1,4 @@
-"""The report in a terminal: verdicts and tables, without plots. Colours are the console's affair
-(it honours NO_COLOR).
-"""
+"""The report in a terminal: verdicts and tables, without plots. Colours are the console's (it honours NO_COLOR)."""
 
 from __future__ import annotations
 
@@ -47,13 +45,16 @@ ASCII = str.maketrans(
     {"±": "+/-", "—": "-", "–": "-", "−": "-", "…": "..", "·": "|", "•": "*", "⚠": "!"}
 )
 """What stands for the characters that a terminal without Unicode lacks."""
+BORDER = 3
+"""Given: the characters between two columns."""
 UNBROKEN = (32, 20)
-"""Lines of a cell up to so many characters are not broken: first try, second try."""
+"""Given: lines of a cell up to so many characters are not broken: first try, second try."""
 
 
-def print_report(report: ReportInput, console: Console) -> None:
-    """Prints the shorter report to the console: what was found, without plots and details."""
+def print_report(report: ReportInput, console: Console | None = None) -> None:
+    """Prints the shorter report to the console, by default the terminal: what was found, without plots and details."""
     document = build(report)
+    console = console or Console()
     writer = _Writer(console)
     console.print(writer.text(((document.title, "bold"),)))
     for section in document.sections:
@@ -154,7 +155,7 @@ class _Writer:
         widths = shared_out(
             [self.least(table, i, unbroken) for i in range(len(table.columns))],
             [self.most(table, i) for i in range(len(table.columns))],
-            self.console.width - 3 * len(table.columns) - 1,
+            self.console.width - BORDER * len(table.columns) - 1,
         )
         if widths is None:
             return None

@@ -11,8 +11,13 @@ from typing import Literal
 from chiplog.report import format
 
 WIDTH, LEFT, RIGHT, TOP, BOTTOM = 960.0, 70.0, 40.0, 12.0, 34.0
+"""Given: the pixels of the picture, and of its margins."""
 ROW, BAR = 18.0, 10.0
+"""Given: the pixels of a row, and of what keeps it busy."""
 MOST_TICKS = 8
+"""Given: what the axis has room for."""
+STEPS = (1, 2, 5, 10)
+"""Given: ticks are these times a power of ten apart."""
 
 
 @dataclass(frozen=True)
@@ -72,14 +77,14 @@ def _axis(last: float, height: float) -> Iterator[str]:
         seconds = tick * step
         x = _x(seconds, last)
         yield f'<path class="tick" d="M{x:.1f} {TOP:g}V{bottom:g}"/>'
-        text = "0" if tick == 0 else format.value(seconds, "s", digits=3)
+        text = "0" if tick == 0 else format.brief(seconds, "s")
         yield f'<text x="{x:.1f}" y="{bottom + 18:g}" text-anchor="middle">{html.escape(text)}</text>'
 
 
 def _step(last: float) -> float:
     """1, 2 or 5 times a power of ten, so that at most MOST_TICKS of them reach `last`."""
     power = 10.0 ** math.floor(math.log10(last / MOST_TICKS))
-    return next(factor * power for factor in (1, 2, 5, 10) if factor * power * MOST_TICKS >= last)
+    return next(factor * power for factor in STEPS if factor * power * MOST_TICKS >= last)
 
 
 def _rows(names: Sequence[str]) -> Iterator[str]:

@@ -18,7 +18,7 @@ from chiplog.report.ranking import row_of
 AS_IT_REPEATS = 1.5
 """Given: a model whose held-out errors are up to so many times what visits differ by is as good as it can be told."""
 LEAST_SAID = 0.001
-"""Errors below this are said to be within it."""
+"""Given: errors below this are said to be within it."""
 
 Level = Literal["usable", "limited", "not usable"]
 

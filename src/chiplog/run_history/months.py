@@ -18,17 +18,16 @@ if TYPE_CHECKING:
     from chiplog.run_history.result import HistoryRow
 
 
-def months_of(
-    history: str | Path, target: str, *, against: str = DEFAULT_AGAINST
-) -> tuple[Months, tuple[str, ...]]:
+def months_of(history: str | Path, target: str) -> tuple[Months, tuple[str, ...]]:
     """The runs of `target` in a history, and a sentence for each file left out; errors as of `judge_history`."""
-    result = judge_history(history, against=against, target=target)
-    runs, nodes, _ = rows_of(Path(history), target, parse_days(against))
+    result = judge_history(history, target=target)
+    runs, nodes, _ = rows_of(Path(history), target, parse_days(DEFAULT_AGAINST))
     months = Months(
         str(history),
         tuple(run.facts.time for run in runs),
         tuple(
-            ShiftRow(row.name, row.quantity, _WORDS[row.verdict], _what(row)) for row in result.rows
+            ShiftRow(row.name, row.quantity, row.verdict.replace("-", " "), _what(row))
+            for row in result.rows
         ),
         tuple(
             NodeLines(series.kind, series.nodes, change_of(series.kind, series.slowness))
@@ -37,9 +36,6 @@ def months_of(
         ),
     )
     return months, result.unread
-
-
-_WORDS = {"changed": "changed", "same": "same", "no-verdict": "no verdict"}
 
 
 def _what(row: HistoryRow) -> str:

@@ -38,10 +38,13 @@ if TYPE_CHECKING:
 Word = Literal["changed", "same", "no-verdict"]
 DEFAULT_AGAINST = "30d"
 _DAYS_OF = {"d": 1.0, "w": 7.0, "h": 1.0 / 24}
-_ORDER: dict[Word, int] = {"changed": 0, "no-verdict": 1, "same": 2}
-
+"""Given: days of each unit."""
+MOST_DAYS = 36500
+"""Given: a century."""
+_ORDER: tuple[Word, ...] = ("changed", "no-verdict", "same")
+"""What is worst stands first."""
 MOST_NAMED = 5
-"""Nodes in a message."""
+"""Given: nodes in a message."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +103,7 @@ def parse_days(text: str) -> float:
     parts = re.fullmatch(r"(\d+(?:\.\d+)?)([dwh])", text)
     number = as_float(parts[1]) if parts else None
     days = 0.0 if parts is None or number is None else number * _DAYS_OF[parts[2]]
-    if not 0 < days <= 36500:
+    if not 0 < days <= MOST_DAYS:
         raise UsageError(
             f"--against: '{text[:40]}' is not understood; it accepts such as 30d, 2w or 12h."
         )
@@ -200,7 +203,7 @@ def _worst_first(row: HistoryRow) -> tuple[object, ...]:
     slower = 0.0
     if row.effect is not None:
         slower = row.effect if row.quantity == "latency" else -row.effect
-    return (_ORDER[row.verdict], slower <= 0, -abs(slower), row.name, row.quantity)
+    return (_ORDER.index(row.verdict), slower <= 0, -abs(slower), row.name, row.quantity)
 
 
 def _rows_of_links(

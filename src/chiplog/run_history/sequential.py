@@ -10,14 +10,12 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import lru_cache
-from statistics import (
-    NormalDist,
-)  # SciPy is imported in a second, which is half of what a question may take
+from statistics import NormalDist  # SciPy takes a second to load
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from chiplog.statistics import MAD_TO_DEVIATION
+from chiplog.statistics import CONFIDENCE, MAD_TO_DEVIATION, NORMAL_975
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -26,26 +24,35 @@ if TYPE_CHECKING:
     IntArray = NDArray[np.int64]
 
 IN_A_ROW = 3
-"""Runs beyond the threshold that make a change; a spike, and a spike again the next day, make none."""
+"""Study: docs/studies/changes-over-months.md. Runs beyond the threshold that make a change; two spikes make none."""
 LEAST_PAST = 8
-"""Runs of a node from which the next one can be judged."""
+"""Given: runs of a node from which the next one can be judged."""
 MOST_PAST = 60
-"""Runs of the past that a run is held against at most."""
+"""Given: runs of the past that a run is held against at most."""
 LEAST_SHIFT = 0.025
-"""The threshold is never below this, in logarithms: a change of 2 % is not worth a technician."""
+"""Given: the threshold is never below this, in logarithms: a change of 2 % is not worth a technician."""
 FALSE_ALARMS_A_YEAR = 0.25
-"""What the threshold is made for, all nodes and kinds together; the bound that is promised is 1."""
+"""Given: what the threshold is made for, all nodes and kinds together; the bound that is promised is 1."""
 LOOKS_A_YEAR = 365.0
+"""Given: a look a day."""
 LEAST_OF_LARGEST = 0.5
-"""The smallest of the runs in a row is at least this share of the largest; a shock that fades is no change."""
-POWER_QUANTILE = 2.12
-"""Each of three runs in a row is beyond the threshold with 98.3 %, all three with 95 %."""
+"""Given: the smallest of the runs in a row is at least this share of the largest; a shock that fades is no change."""
+POWER_QUANTILE = NormalDist().inv_cdf(CONFIDENCE ** (1.0 / IN_A_ROW))
+"""Derived: by so many spreads a shift exceeds the threshold for all runs in a row to be beyond it with 95 %."""
 POOLED_RUNS = 30.0
-"""Runs that the spread of all nodes counts as in the spread of one."""
+"""Given: runs that the spread of all nodes counts as in the spread of one."""
 _TAIL = 0.98
-
+"""Given: the share of the past runs by whose spread the tails are judged."""
 _MOST_CORRELATION = 0.95
+"""Given: a node whose runs are more alike than this has shown too little of its noise."""
 _CLIP = 3.0
+"""Given: spreads beyond which a run counts as a spike in the correlation."""
+_NORMAL_95 = NormalDist().inv_cdf(CONFIDENCE)
+"""Derived: standard errors to an upper bound that holds with 95 %."""
+_LIMITS = (-3.0, 8.0, 0.1)
+"""Given: first, last and step of the thresholds, in spreads, between which the right one is interpolated."""
+_NODES = 60
+"""Given: nodes of Gauss and Legendre; more change no digit that is shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +176,7 @@ class _State:
         since = int(self.streak_since[node])
         error = self.spread[node] * (np.pi / 2 * (1 / IN_A_ROW + 1 / self.past[node])) ** 0.5
         self.changes.append(
-            NodeShift(node, since, run, float(self.streak_level[node]), 1.96 * float(error))
+            NodeShift(node, since, run, float(self.streak_level[node]), NORMAL_975 * float(error))
         )
         self.level_since[node] = since
         self.streak[node] = 0
@@ -206,8 +213,9 @@ def _correlation(scaled: FloatArray, runs: float) -> float:
     correlation = (
         float(np.nanmean(products) / max(float(np.nanmean(squares)), 1e-12)) if pairs else 0.0
     )
-    correlation += (1 + 3 * correlation) / runs  # the level was estimated from the same runs
-    correlation += 1.64 / max(1.0, float(pairs)) ** 0.5
+    # Given: by Kendall (1954), what the correlation of so few runs misses, since their level is estimated from them.
+    correlation += (1 + 3 * correlation) / runs
+    correlation += _NORMAL_95 / max(1.0, float(pairs)) ** 0.5
     return float(min(max(correlation, 0.0), _MOST_CORRELATION))
 
 
@@ -225,7 +233,7 @@ def threshold_factor(correlation: float, probability: float) -> float:
 @lru_cache(maxsize=128)
 def _all_above(correlation: float) -> tuple[FloatArray, FloatArray]:
     """Limits, and the logarithm of the probability that three values in a row are above each."""
-    limits = np.arange(-3.0, 8.0, 0.1)
+    limits = np.arange(*_LIMITS)
     chances = [_three_above(float(limit), correlation) for limit in limits]
     return limits, np.log(np.maximum(chances, 1e-300))
 
@@ -243,7 +251,7 @@ def _three_above(limit: float, correlation: float) -> float:
 
 @lru_cache(maxsize=1)
 def _nodes() -> tuple[FloatArray, FloatArray]:
-    return np.polynomial.legendre.leggauss(60)
+    return np.polynomial.legendre.leggauss(_NODES)
 
 
 def _above(values: FloatArray) -> FloatArray:

@@ -15,6 +15,7 @@ from scipy.stats import binom
 
 from chiplog.machine_survey.pair_values import KINDS, PATTERN, pair_values
 from chiplog.run_history.layout import NODE, PAIR
+from chiplog.statistics import NORMAL_975, TAILS
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -25,12 +26,12 @@ if TYPE_CHECKING:
     from chiplog.machine_survey.slowness_model import PairFit
     from chiplog.run_history.layout import RunFacts
 
-KEPT_BITS = 14
-KEPT_BITS_OF_RATIOS = 8
+KEPT_BITS, KEPT_BITS_OF_RATIOS = 14, 8
+"""Given: of a mantissa; its rounding is far below the noise of figures, and of their intervals."""
+FLOAT_BITS = 23
+"""Given: of the mantissa of a float32."""
 COLUMN_OF = {"latency": "latency_seconds", "bandwidth": "bandwidth_bytes_per_second"}
 """The column of each kind's figures."""
-INTERVAL_ERRORS = 1.96
-"""Standard errors to each end of an interval of 95 %."""
 _TEXT = pa.dictionary(pa.int32(), pa.string())
 SCHEMA = pa.schema(
     [
@@ -78,7 +79,7 @@ def rounded(values: FloatArray, bits: int = KEPT_BITS) -> NDArray[np.float32]:
     >>> rounded(np.array([1.0, 1.00001, np.nan])).tolist()
     [1.0, 1.0, nan]
     """
-    drop = 23 - bits
+    drop = FLOAT_BITS - bits
     whole = np.asarray(values, dtype=np.float32)
     raw = whole.view(np.uint32)
     near = ((raw + np.uint32(1 << (drop - 1))) >> np.uint32(drop)) << np.uint32(drop)
@@ -99,7 +100,7 @@ def node_rows(facts: RunFacts, kind: Kind, fit: PairFit) -> pa.Table:
     slow, error = fit.node_effects.mean(axis=0), fit.node_errors.mean(axis=0)
     sign = 1.0 if kind == "latency" else -1.0
     known = np.isfinite(slow)
-    ends = np.sort(np.stack((slow - INTERVAL_ERRORS * error, slow + INTERVAL_ERRORS * error)), 0)
+    ends = np.sort(np.stack((slow - NORMAL_975 * error, slow + NORMAL_975 * error)), 0)
     ends[~np.isfinite(ends)] = np.nan  # a node of one pair has no interval
     low, high = ends if sign > 0 else -ends[::-1]
     names = np.array(fit.values.nodes, dtype=object)
@@ -201,7 +202,7 @@ def _intervals(dataset: Dataset, kind: Kind) -> tuple[FloatArray, FloatArray]:
         return low, high
     for place, parts in enumerate(pooled.values()):
         seconds = np.sort(np.concatenate(parts))
-        rank = int(binom.ppf(0.025, seconds.size, 0.5)) if seconds.size else 0
+        rank = int(binom.ppf(TAILS[0], seconds.size, 0.5)) if seconds.size else 0
         if rank >= 1 and seconds[rank - 1] > 0:
             median = float(np.median(seconds))
             low[place], high[place] = median / seconds[-rank], median / seconds[rank - 1]

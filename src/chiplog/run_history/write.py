@@ -33,7 +33,9 @@ if TYPE_CHECKING:
 
 _RUN_ID = re.compile(r"[0-9A-Za-z_-]{1,64}")
 LATEST_AHEAD = timedelta(hours=1)
-"""By how much the clock of the measuring host may be ahead of this one's."""
+"""Given: by how much the clock of the measuring host may be ahead of this one's."""
+COMPRESSION_LEVEL = 9
+"""Given: of zstd; higher ones take longer for the same size."""
 
 
 def add_survey(survey: str | Path, history: str | Path, *, time: str | None = None) -> Path:
@@ -124,7 +126,7 @@ def _write(stream: Any, tables: Sequence[pa.Table], facts: RunFacts) -> None:
         stream,
         schema,
         compression="zstd",
-        compression_level=9,
+        compression_level=COMPRESSION_LEVEL,
         use_dictionary=[field.name for field in schema if field.name not in floats],
         use_byte_stream_split=floats,
         write_page_checksum=True,

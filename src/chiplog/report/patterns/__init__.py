@@ -38,7 +38,7 @@ KNOWN = frozenset(name for names, _ in TABLES for name in names)
 PART = ("operation", "posting", "placement")
 """What the series of one table have in common."""
 STATISTIC, SEED = "median", 0
-"""As fits have them by default, so that both show the same intervals."""
+"""Given: as fits have them by default, so that both show the same intervals."""
 
 
 def pattern_tables(

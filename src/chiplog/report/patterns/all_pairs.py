@@ -59,14 +59,12 @@ def _row(size: int, name: str, pairs: Mapping[Pair, float], hosts: list[str]) ->
     seconds = np.array(list(pairs.values()))
     slowest = max(pairs, key=lambda pair: pairs[pair])
     times = (float(seconds.min()), float(np.median(seconds)), float(seconds.max()))
-    rate = (
-        format.value(size / times[1], "B/s", digits=3) if size and times[1] > 0 else format.NOTHING
-    )
+    rate = format.brief(size / times[1], "B/s") if size and times[1] > 0 else format.NOTHING
     return (
         line(format.message_size(size)),
         line(name),
         line(format.count(len(pairs))),
-        *(line(format.value(time, "s", digits=3)) for time in times),
+        *(line(format.brief(time, "s")) for time in times),
         line("-".join(_name(rank, hosts) for rank in slowest)),
         line(rate),
     )

@@ -8,17 +8,8 @@ from chiplog.fitting.quantities.measured import MeasuredSeries, RecordValue, is_
 from chiplog.fitting.quantities.over_sizes import flood_gap, receive_overhead, series_quantity
 from chiplog.fitting.quantities.quantity import Quantity
 from chiplog.report import format
-from chiplog.report.document import Inline, Table, line, number_columns
-from chiplog.report.patterns.run import (
-    PatternRun,
-    ShownValue,
-    interval_cells,
-    missing_intervals,
-    rate_cell,
-    spread,
-    thinned_note,
-    values,
-)
+from chiplog.report.document import Inline, Table, line
+from chiplog.report.patterns.run import PatternRun, ShownValue, by_size, rate_cell, values
 
 
 def sends(run: PatternRun) -> tuple[Table, ...]:
@@ -37,7 +28,7 @@ def sends(run: PatternRun) -> tuple[Table, ...]:
         for name in ("one send" if train == 1 else f"one of {train}", "95 % interval")
     ]
     caption = run.caption("Send overhead by size", f"time of the call per message; {run.intervals}")
-    return (_by_size(run, caption, heads, list(by_train.values())),)
+    return (by_size(run, caption, heads, list(by_train.values())),)
 
 
 def _per_message(measured: MeasuredSeries, train: int) -> Quantity:
@@ -65,7 +56,7 @@ def receives(run: PatternRun) -> tuple[Table, ...]:
     caption = run.caption(
         "Receive overhead by size", f"per message that has arrived; {run.intervals}"
     )
-    return (_by_size(run, caption, ["o_r", "95 % interval"], [shown]),)
+    return (by_size(run, caption, ["o_r", "95 % interval"], [shown]),)
 
 
 def floods(run: PatternRun) -> tuple[Table, ...]:
@@ -80,21 +71,15 @@ def floods(run: PatternRun) -> tuple[Table, ...]:
         if any(map(is_round_trip, run.series))
         else "the answer's way included"
     )
-    shown = spread(sorted(gaps), run.most_rows)
-    rows = tuple(
-        (
-            line(format.message_size(size)),
-            *interval_cells(gaps[size]),
-            _messages_a_second(gaps[size]),
-            rate_cell(size, gaps[size]),
-        )
-        for size in shown
-    )
+
+    def rates(size: int) -> tuple[Inline, ...]:
+        return _messages_a_second(gaps[size]), rate_cell(size, gaps[size])
+
     caption = run.caption(
         "Flood by size", f"time per message of {length} back to back, {way}; {run.intervals}"
     )
-    heads = number_columns("size", "per message", "95 % interval", "messages/s", "bandwidth")
-    return (Table(caption, heads, rows, _notes(gaps, shown)),)
+    heads = ("per message", "95 % interval", "messages/s", "bandwidth")
+    return (by_size(run, caption, heads, [gaps], rates),)
 
 
 def late_receivers(run: PatternRun) -> tuple[Table, ...]:
@@ -114,50 +99,21 @@ def late_receivers(run: PatternRun) -> tuple[Table, ...]:
         )
         for size in send_times
     }
-    shown = spread(sorted(send_times), run.most_rows)
-    rows = tuple(
-        (
-            line(format.message_size(size)),
-            *interval_cells(send_times[size]),
-            line(format.value(delays[size], "s", digits=3)),
-            line("waits" if send_times[size].seconds >= delays[size] else "returns"),
-        )
-        for size in shown
-    )
+
+    def waits(size: int) -> tuple[Inline, ...]:
+        verdict = "waits" if send_times[size].seconds >= delays[size] else "returns"
+        return line(format.brief(delays[size], "s")), line(verdict)
+
     caption = run.caption(
         "Send to a late receiver by size",
         "time of the send call; it returns before the receiver comes (eager) or waits for it (rendezvous); "
         f"{run.intervals}",
     )
-    heads = number_columns("size", "send", "95 % interval", "late by", "the send")
-    return (Table(caption, heads, rows, _notes(send_times, shown)),)
+    heads = ("send", "95 % interval", "late by", "the send")
+    return (by_size(run, caption, heads, [send_times], waits),)
 
 
 def _messages_a_second(value: ShownValue) -> Inline:
     if not value.seconds > 0:
         return line(format.NOTHING)
-    return line(format.value(1.0 / value.seconds, "B/s", digits=3).removesuffix("B/s").strip())
-
-
-def _by_size(
-    run: PatternRun, caption: Inline, heads: list[str], by_size: list[dict[int, ShownValue]]
-) -> Table:
-    sizes = sorted({size for values_of_sizes in by_size for size in values_of_sizes})
-    shown = spread(sizes, run.most_rows)
-    rows = tuple(
-        (
-            line(format.message_size(size)),
-            *(cell for column in by_size for cell in interval_cells(column.get(size))),
-        )
-        for size in shown
-    )
-    every = [column.get(size) for column in by_size for size in shown]
-    notes = (*missing_intervals(every), *thinned_note(len(shown), len(sizes), "sizes"))
-    return Table(caption, number_columns("size", *heads), rows, notes)
-
-
-def _notes(by_size: dict[int, ShownValue], shown: list[int]) -> tuple[Inline, ...]:
-    return (
-        *missing_intervals([by_size[size] for size in shown]),
-        *thinned_note(len(shown), len(by_size), "sizes"),
-    )
+    return line(format.brief(1.0 / value.seconds, "B/s").removesuffix("B/s").strip())

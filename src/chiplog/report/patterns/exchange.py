@@ -20,9 +20,9 @@ from chiplog.report.patterns.run import (
     interval_cells,
     missing_intervals,
     rate_cell,
-    share_cell,
     spread,
     thinned_note,
+    time_grid,
     values,
 )
 
@@ -171,16 +171,15 @@ class _ExchangeTable:
 
     def grids(self) -> tuple[Table, ...]:
         """Times, factors and rates, each over size and k."""
-        times = {key: share_cell(value) for key, value in self.times.items()}
         factors = {key: _factor_cells(self.factors.get(key))[0] for key in self.times}
         rates = {
             (size, k): rate_cell(2 * k * size, value) for (size, k), value in self.times.items()
         }
-        missing = missing_intervals(list(self.times.values()))
         said = f"{ARRIVED}{self.slowest}; {self.run.intervals}"
+        caption = self.run.caption(f"Exchange{self.of}", said)
         alone = self._no_message_alone(list(self.times))
         return (
-            self._grid("Exchange", said, times, missing),
+            time_grid(self.run, caption, "k", self.times),
             self._grid("Full-duplex factor", FACTOR, factors, alone),
             self._grid("Rate of both directions", "2k sizes over that time", rates, ()),
         )

@@ -4,18 +4,10 @@ from __future__ import annotations
 
 from chiplog.dataset.series import Series
 from chiplog.fitting.quantities.over_sizes import series_quantity
-from chiplog.report import format
-from chiplog.report.document import Table, line, number_columns
+from chiplog.report.document import Table
 from chiplog.report.names import QUANTITIES
 from chiplog.report.patterns.all_pairs import ALL_PAIRS
-from chiplog.report.patterns.run import (
-    PatternRun,
-    interval_cells,
-    missing_intervals,
-    spread,
-    thinned_note,
-    values,
-)
+from chiplog.report.patterns.run import PatternRun, by_size, values
 
 CONVENTIONS = {
     "round-trip": "whole round trip",
@@ -49,8 +41,6 @@ def _table(run: PatternRun, key: ConventionKey) -> Table:
     pattern, direction, train, peers, pairs, named = key
     name = " ".join(str(part) for part in key)
     times = values(series_quantity(run.measured, name, lambda series: _key(series) == key))
-    shown = spread(sorted(times), run.most_rows)
-    rows = tuple((line(format.message_size(size)), *interval_cells(times[size])) for size in shown)
     counts = [
         f"{number} {noun}"
         for number, noun in ((train, "messages"), (peers, "peers"), (pairs, "pairs"))
@@ -59,9 +49,5 @@ def _table(run: PatternRun, key: ConventionKey) -> Table:
     title = QUANTITIES.get(pattern, pattern).replace("_", " ").capitalize()
     unnamed = () if named else ("of pairs that the file does not name",)
     convention = ", ".join([CONVENTIONS[direction], *counts, *unnamed])
-    notes = (
-        *missing_intervals([times[size] for size in shown]),
-        *thinned_note(len(shown), len(times), "sizes"),
-    )
     caption = run.caption(f"{title} by size", f"{convention}; {run.intervals}")
-    return Table(caption, number_columns("size", "time", "95 % interval"), rows, notes)
+    return by_size(run, caption, ("time", "95 % interval"), [times])

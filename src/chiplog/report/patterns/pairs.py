@@ -8,20 +8,19 @@ from chiplog.dataset.series import Dataset
 from chiplog.fitting.pairs.table import half_round_trips, is_pair_point
 from chiplog.fitting.quantities.measured import MeasuredSeries
 from chiplog.report import format
-from chiplog.report.document import Inline, Table, line, number_columns
+from chiplog.report.document import Inline, Table, line
 from chiplog.report.patterns.run import (
     PatternRun,
     ShownValue,
+    by_size_and_number,
     grid,
-    interval_cells,
-    missing_intervals,
     rate_cell,
-    share_cell,
+    time_grid,
     values,
 )
 
 MOST_COLUMNS = 4
-"""Of rates of a node and of a process: what 80 columns have room for."""
+"""Given: of rates of a node and of a process: what 80 columns have room for."""
 
 
 def tables(run: PatternRun) -> tuple[Table, ...]:
@@ -58,47 +57,26 @@ def _of_part(run: PatternRun, part: Dataset, direction: str, between: object) ->
         "half round trip" if direction == "round-trip" else "one-way time per message of a window"
     )
     convention = f"{time}, the slowest pair's; {run.intervals}"
+    title = f"k pairs at once{where}"
     if len(times) <= run.most_rows:
-        return (_list(run, times, f"k pairs at once{where}", convention),)
+
+        def both_rates(size: int, pairs: int) -> tuple[Inline, ...]:
+            value = times[size, pairs]
+            return rate_cell(size, value), rate_cell(pairs * size, value)
+
+        heads = ("k", "time", "95 % interval", "a process", "the node")
+        caption = run.caption(title, f"{convention}; rates one way")
+        return (by_size_and_number(caption, heads, times, both_rates),)
     run = replace(run, most_columns=min(run.most_columns, MOST_COLUMNS))
-    shares = {key: share_cell(value) for key, value in times.items()}
     rates = {key: _rates(*key, value) for key, value in times.items()}
+    of_rates = run.caption(
+        f"Rate of a node with k pairs{where}",
+        "k sizes over that time, one way; in parentheses the rate of a process",
+    )
     return (
-        grid(
-            run,
-            run.caption(f"k pairs at once{where}", convention),
-            "k",
-            shares,
-            missing_intervals(list(times.values())),
-        ),
-        grid(
-            run,
-            run.caption(
-                f"Rate of a node with k pairs{where}",
-                "k sizes over that time, one way; in parentheses the rate of a process",
-            ),
-            "k",
-            rates,
-        ),
+        time_grid(run, run.caption(title, convention), "k", times),
+        grid(run, of_rates, "k", rates),
     )
-
-
-def _list(
-    run: PatternRun, times: dict[tuple[int, int], ShownValue], title: str, convention: str
-) -> Table:
-    rows = tuple(
-        (
-            line(format.message_size(size)),
-            line(str(pairs)),
-            *interval_cells(value),
-            rate_cell(size, value),
-            rate_cell(pairs * size, value),
-        )
-        for (size, pairs), value in sorted(times.items())
-    )
-    heads = number_columns("size", "k", "time", "95 % interval", "a process", "the node")
-    said = f"{convention}; rates one way"
-    return Table(run.caption(title, said), heads, rows, missing_intervals(list(times.values())))
 
 
 def _rates(size: int, pairs: int, value: ShownValue) -> Inline:
@@ -107,7 +85,5 @@ def _rates(size: int, pairs: int, value: ShownValue) -> Inline:
         return line(format.NOTHING)
     node = pairs * size / value.seconds
     scale = format.scale_for(node, "B/s")
-    shown, process = (
-        format.value(rate / scale.factor, "1", digits=3) for rate in (node, node / pairs)
-    )
+    shown, process = (format.brief(rate / scale.factor, "1") for rate in (node, node / pairs))
     return line(f"{shown} ({process}) {scale.unit}")

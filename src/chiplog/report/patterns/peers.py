@@ -7,16 +7,16 @@ from dataclasses import replace
 from chiplog.fitting.one_to_many.observed import observe_all
 from chiplog.fitting.quantities.measured import RecordValue
 from chiplog.report import format
-from chiplog.report.document import Table, line, number_columns
+from chiplog.report.document import Inline, Table, line, number_columns
 from chiplog.report.header import number
 from chiplog.report.patterns.run import (
     PatternRun,
     ShownValue,
-    grid,
+    by_size_and_number,
     interval_cells,
     missing_intervals,
     plain_cell,
-    share_cell,
+    time_grid,
     values,
 )
 
@@ -33,25 +33,10 @@ def one_to_many(run: PatternRun) -> tuple[Table, ...]:
     convention = f"from the first send to the last of p answers; {run.intervals}"
     if len(totals) <= run.most_rows:
         return (_list(run, totals, posts, convention),)
-    made = [
-        grid(
-            run,
-            run.caption("RTT(p) of one process to p peers", convention),
-            "p",
-            {key: share_cell(value) for key, value in totals.items()},
-            missing_intervals(list(totals.values())),
-        )
-    ]
-    if posts:
-        made.append(
-            grid(
-                run,
-                run.caption("o_s(p)", f"time to post p sends, per send; {run.intervals}"),
-                "p",
-                {key: share_cell(value) for key, value in posts.items()},
-            )
-        )
-    return tuple(made)
+    of_totals = run.caption("RTT(p) of one process to p peers", convention)
+    of_posts = run.caption("o_s(p)", f"time to post p sends, per send; {run.intervals}")
+    shown = [time_grid(run, of_totals, "p", totals)]
+    return (*shown, time_grid(run, of_posts, "p", posts)) if posts else tuple(shown)
 
 
 def one_to_many_times(run: PatternRun) -> tuple[Found, Found]:
@@ -68,24 +53,12 @@ def one_to_many_times(run: PatternRun) -> tuple[Found, Found]:
 
 
 def _list(run: PatternRun, totals: Found, posts: Found, convention: str) -> Table:
-    rows = tuple(
-        (
-            line(format.message_size(size)),
-            line(str(p)),
-            *interval_cells(value),
-            plain_cell(value.scaled(1.0 / p)),
-            plain_cell(posts.get((size, p))),
-        )
-        for (size, p), value in sorted(totals.items())
-    )
-    heads = number_columns("size", "p", "RTT(p)", "95 % interval", "RTT(p)/p", "o_s(p)")
+    def per_peer(size: int, p: int) -> tuple[Inline, ...]:
+        return plain_cell(totals[size, p].scaled(1.0 / p)), plain_cell(posts.get((size, p)))
+
     said = f"{convention}; o_s(p): time to post p sends, per send"
-    return Table(
-        run.caption("One process to p peers", said),
-        heads,
-        rows,
-        missing_intervals(list(totals.values())),
-    )
+    heads = ("p", "RTT(p)", "95 % interval", "RTT(p)/p", "o_s(p)")
+    return by_size_and_number(run.caption("One process to p peers", said), heads, totals, per_peer)
 
 
 def barriers(run: PatternRun) -> tuple[Table, ...]:
@@ -95,18 +68,11 @@ def barriers(run: PatternRun) -> tuple[Table, ...]:
     times = barrier_times(run)
     ranks = number(run.header, "ranks")
     of = "all ranks" if ranks is None else f"{ranks:.0f} ranks"
-    title = f"n-way dissemination barrier of {of}"
-    convention = f"a whole barrier on rank 0; {run.intervals}"
+    caption = run.caption(
+        f"n-way dissemination barrier of {of}", f"a whole barrier on rank 0; {run.intervals}"
+    )
     if len(times) > run.most_rows:
-        return (
-            grid(
-                run,
-                run.caption(title, convention),
-                "n",
-                {key: share_cell(value) for key, value in times.items()},
-                missing_intervals(list(times.values())),
-            ),
-        )
+        return (time_grid(run, caption, "n", times),)
     rows = tuple(
         (
             line(format.message_size(size)),
@@ -117,8 +83,7 @@ def barriers(run: PatternRun) -> tuple[Table, ...]:
         for (size, n), value in sorted(times.items())
     )
     heads = number_columns("size", "n", "rounds", "a barrier", "95 % interval")
-    notes = missing_intervals(list(times.values()))
-    return (Table(run.caption(title, convention), heads, rows, notes),)
+    return (Table(caption, heads, rows, missing_intervals(list(times.values()))),)
 
 
 def barrier_times(run: PatternRun) -> Found:

@@ -10,19 +10,8 @@ from chiplog.fitting.quantities.over_sizes import (
     receive_overhead,
     train_gap,
 )
-from chiplog.report import format
-from chiplog.report.document import Table, line, number_columns
-from chiplog.report.patterns.run import (
-    PatternRun,
-    bound_note,
-    difference_cell,
-    interval_cells,
-    missing_intervals,
-    rate_cell,
-    spread,
-    thinned_note,
-    values,
-)
+from chiplog.report.document import Inline, Table
+from chiplog.report.patterns.run import PatternRun, by_size, difference_cell, rate_cell, values
 
 MEANINGS = {
     "gap": "gap: what one more message of a train takes",
@@ -45,26 +34,16 @@ def tables(run: PatternRun) -> tuple[Table, ...]:
         "o_r": values(receive_overhead(measured)),
         "o_s + o_r": values(delayed_ping_pong_overhead(measured)),
     }
-    others = {name: by_size for name, by_size in others.items() if by_size}
-    sizes = sorted(half)
-    shown = spread(sizes, run.most_rows)
-    rows = tuple(
-        (
-            line(format.message_size(size)),
-            *interval_cells(half.get(size)),
-            rate_cell(size, half.get(size)),
-            *(difference_cell(by_size.get(size)) for by_size in others.values()),
-        )
-        for size in shown
-    )
+    others = {name: other for name, other in others.items() if other}
+
+    def beside(size: int) -> tuple[Inline, ...]:
+        differences = (difference_cell(other.get(size)) for other in others.values())
+        return rate_cell(size, half.get(size)), *differences
+
     one_way = all(series.direction == "one-way" for series in bare)
     title, head = ("One-way time", "one way") if one_way else ("Half round trip", "half RTT")
     said = [f"{run.intervals}; bandwidth of one message at a time"]
     said += [MEANINGS[name] for name in others if not (name == "o_r" and "o_s" in others)]
-    notes = (
-        *bound_note([cell for row in rows for cell in row]),
-        *missing_intervals([half[size] for size in shown]),
-        *thinned_note(len(shown), len(sizes), "sizes"),
-    )
-    heads = number_columns("size", head, "95 % interval", "bandwidth", *others)
-    return (Table(run.caption(f"{title} by size", "; ".join(said)), heads, rows, notes),)
+    heads = (head, "95 % interval", "bandwidth", *others)
+    caption = run.caption(f"{title} by size", "; ".join(said))
+    return (by_size(run, caption, heads, [half], beside),)

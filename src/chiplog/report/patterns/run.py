@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,7 +19,7 @@ from chiplog.report.names import launches_text
 from chiplog.statistics import FEWEST_SAMPLES
 
 WHOLE = 0.995
-"""Share from which half an interval is about the whole value, which then says no more than its order."""
+"""Derived: share that is 100 % once rounded: half an interval so wide says no more than the value's order."""
 NO_INTERVAL = f"—: no interval, since fewer than {FEWEST_SAMPLES} samples tell none."
 
 
@@ -107,7 +107,7 @@ def share_cell(value: ShownValue | None) -> Inline:
     """The value with half its interval's width as a share: for grids, where there is no room for more."""
     if value is None:
         return line(format.NOTHING)
-    shown = format.value(value.seconds, "s", digits=3)
+    shown = format.brief(value.seconds, "s")
     half = 0.5 * (value.high - value.low)
     if not math.isfinite(half) or not value.seconds > 0:
         return line(shown)
@@ -121,20 +121,20 @@ def difference_cell(value: ShownValue | None) -> Inline:
     if value is None or (value.seconds <= 0 and not value.high > 0):
         return line(format.NOTHING)
     if value.seconds <= 0 or value.low <= 0:
-        return line(f"<{format.value(value.high, 's', digits=3)}")
+        return line(f"<{format.brief(value.high, 's')}")
     return plain_cell(value)
 
 
 def plain_cell(value: ShownValue | None) -> Inline:
     """The value alone, to three digits."""
-    return line(format.NOTHING if value is None else format.value(value.seconds, "s", digits=3))
+    return line(format.NOTHING if value is None else format.brief(value.seconds, "s"))
 
 
 def rate_cell(size: float, value: ShownValue | None) -> Inline:
     """`size` bytes over the value."""
     if value is None or not size or not value.seconds > 0:
         return line(format.NOTHING)
-    return line(format.value(size / value.seconds, "B/s", digits=3))
+    return line(format.brief(size / value.seconds, "B/s"))
 
 
 def bound_note(cells: Sequence[Inline]) -> tuple[Inline, ...]:
@@ -159,6 +159,62 @@ def spread(all_values: Sequence[int], most: int) -> list[int]:
     chosen = powers if len(powers) >= most else list(all_values)
     places = np.unique(np.linspace(0, len(chosen) - 1, most).round().astype(int))
     return [chosen[place] for place in places]
+
+
+def by_size(
+    run: PatternRun,
+    caption: Inline,
+    heads: Sequence[str],
+    columns: Sequence[Mapping[int, ShownValue]],
+    more: Callable[[int], Sequence[Inline]] = lambda _: (),
+) -> Table:
+    """A row for each size: each column's value with its interval, then what `more` says of the size."""
+    sizes = sorted({size for column in columns for size in column})
+    shown = spread(sizes, run.most_rows)
+    rows = tuple(
+        (
+            line(format.message_size(size)),
+            *(cell for column in columns for cell in interval_cells(column.get(size))),
+            *more(size),
+        )
+        for size in shown
+    )
+    every = [column.get(size) for column in columns for size in shown]
+    notes = (
+        *bound_note([cell for row in rows for cell in row]),
+        *missing_intervals(every),
+        *thinned_note(len(shown), len(sizes), "sizes"),
+    )
+    return Table(caption, number_columns("size", *heads), rows, notes)
+
+
+def by_size_and_number(
+    caption: Inline,
+    heads: Sequence[str],
+    times: Mapping[tuple[int, int], ShownValue],
+    more: Callable[[int, int], Sequence[Inline]],
+) -> Table:
+    """A row for each size and second number, such as k: the time with its interval, then what `more` says of both."""
+    rows = tuple(
+        (
+            line(format.message_size(size)),
+            line(str(number)),
+            *interval_cells(value),
+            *more(size, number),
+        )
+        for (size, number), value in sorted(times.items())
+    )
+    return Table(
+        caption, number_columns("size", *heads), rows, missing_intervals(list(times.values()))
+    )
+
+
+def time_grid(
+    run: PatternRun, caption: Inline, name: str, times: Mapping[tuple[int, int], ShownValue]
+) -> Table:
+    """Times by message size and a second number, called `name`."""
+    cells = {key: share_cell(value) for key, value in times.items()}
+    return grid(run, caption, name, cells, missing_intervals(list(times.values())))
 
 
 HOW_TO_SEE_ALL = "All: chiplog export RUN --to csv -o FILE.csv"

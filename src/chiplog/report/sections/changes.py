@@ -7,14 +7,15 @@ from chiplog.protocol_changes.change import Change
 from chiplog.report import format
 from chiplog.report.document import (
     Block,
-    Column,
     Inline,
     Paragraph,
     Section,
     Table,
     line,
     muted,
+    number_columns,
     plain,
+    text_columns,
 )
 from chiplog.report.input import TargetReport
 from chiplog.report.measured import headline
@@ -41,12 +42,11 @@ def section(target: TargetReport, key: str) -> Section | None:
 
 def _consensus(changes: tuple[Change, ...]) -> Table:
     columns = (
-        Column(line("Last size before"), numeric=True),
-        Column(line("First size after"), numeric=True),
-        Column(line("Kind")),
-        Column(line(plain("Jump", term="jump")), numeric=True),
-        Column(line("Seen in")),
-        Column(line(plain("Lines cross at", term="crossing")), numeric=True),
+        *number_columns("Last size before", "First size after"),
+        *text_columns("Kind"),
+        *number_columns(plain("Jump", term="jump")),
+        *text_columns("Seen in"),
+        *number_columns(plain("Lines cross at", term="crossing")),
     )
     caption = line(
         "Protocol changes that the series agree on. The change lies above the last size before and at or below the "
@@ -98,10 +98,10 @@ def _by_series(target: TargetReport) -> Table:
                 (quantity(series.series), line(where), line(kind(change)), line(jump(change)))
             )
     columns = (
-        Column(line("Series")),
-        Column(line("Between"), numeric=True),
-        Column(line("Kind")),
-        Column(line("Jump"), numeric=True),
+        *text_columns("Series"),
+        *number_columns("Between"),
+        *text_columns("Kind"),
+        *number_columns("Jump"),
     )
     caption = line("What each series of times over sizes shows by itself.")
     return Table(caption, columns, tuple(rows), in_terminal=False)

@@ -113,5 +113,5 @@ def _errors(error: FitError) -> tuple[Inline, ...]:
         line(judged(error.median_relative)),
         line(judged(error.mean_relative)),
         line(format.percent(error.max_relative)),
-        line(format.value(error.mean_factor, "1", digits=3)),
+        line(format.brief(error.mean_factor, "1")),
     )

@@ -22,8 +22,8 @@ from chiplog.report.header import items, members, number, text
 from chiplog.report.input import TargetReport
 from chiplog.report.names import moment
 
-MOST_SETTINGS = 24
-MOST_RANKS = 8
+MOST_SETTINGS, MOST_RANKS = 24, 8
+"""Given: what a line of facts has room for."""
 
 
 def section(target: TargetReport, key: str) -> Section | None:
@@ -112,7 +112,7 @@ def _clock(target: TargetReport) -> Inline:
     for member, words in (("resolution_ns", "step"), ("overhead_ns", "overhead of a reading")):
         value = number(header, "clock", member)
         if value is not None:
-            parts.append(f"{words} {format.value(value * 1e-9, 's', digits=3)}")
+            parts.append(f"{words} {format.brief(value * 1e-9, 's')}")
     error = number(header, "clock", "frequency_relative_error")
     if error is not None:
         parts.append(f"frequency known to {error * 1e6:.2g} ppm")

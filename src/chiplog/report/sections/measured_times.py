@@ -12,8 +12,9 @@ from chiplog.report.names import of_pairs
 from chiplog.report.patterns import pattern_tables
 
 MOST_ROWS, MOST_COLUMNS = 60, 8
+"""Given: what a page has room for."""
 ROWS_BESIDE_FITS = 12
-"""Of a table that stands on a page of fits, such as exchanges beside ping-pongs."""
+"""Given: of a table that stands on a page of fits, such as exchanges beside ping-pongs."""
 PURPOSES = (None, "grid", "warm-up")
 ONE_PAIR = frozenset(
     {"prtt", "ping_pong", "send_overhead", "receive_overhead", "flood", "late_receiver"}

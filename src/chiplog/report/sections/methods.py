@@ -7,7 +7,16 @@ from collections.abc import Iterator
 from chiplog.fitting.result import Fit, Segment
 from chiplog.models.registry import find_model
 from chiplog.report import format
-from chiplog.report.document import Column, Inline, Section, Table, line, muted, plain
+from chiplog.report.document import (
+    Inline,
+    Section,
+    Table,
+    line,
+    muted,
+    number_columns,
+    plain,
+    text_columns,
+)
 from chiplog.report.input import TargetReport
 from chiplog.report.measured import headline_rank
 from chiplog.report.names import METHODS, method_name, model_name, parameter_symbol, sizes
@@ -25,14 +34,8 @@ def section(target: TargetReport, key: str) -> Section | None:
         return None
     symbols = [s for s in SYMBOLS if any(s in p.parameters for f in fits for p in f.segments)]
     rows = [*(row for name in symbols for row in _symbol_rows(name, fits)), *_cost_rows(fits)]
-    columns = (
-        Column(line("Parameter")),
-        Column(line("Sizes")),
-        *(
-            Column(line(f"{method_name(f.method)} ", muted(model_name(f.model))), numeric=True)
-            for f in fits
-        ),
-    )
+    heads = (line(f"{method_name(f.method)} ", muted(model_name(f.model))) for f in fits)
+    columns = (*text_columns("Parameter", "Sizes"), *number_columns(*heads))
     caption = line(
         "The same machine, measured in different ways: ",
         plain("PRTT", term="prtt"),

@@ -153,7 +153,7 @@ def _told(name: str, parameter: Parameter | None) -> Inline:
         known = bounds(parameter)
         words = plain(f"not identified ({known})") if known else bad("not identified")
         return (shown, plain(" is "), words, plain(reason))
-    number = format.value(parameter.value, "", digits=3)
+    number = format.brief(parameter.value, "")
     where = ", where RTT(p)/p is least" if name == "f_argmin" else ""
     return (shown, plain(f" = {number}{where}"))
 

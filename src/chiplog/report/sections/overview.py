@@ -8,7 +8,6 @@ from chiplog.comparison.result import ModelRow
 from chiplog.report import format
 from chiplog.report.document import (
     Block,
-    Column,
     Figure,
     Inline,
     Panels,
@@ -20,8 +19,10 @@ from chiplog.report.document import (
     detail,
     joined,
     line,
+    number_columns,
     plain,
     symbol,
+    text_columns,
 )
 from chiplog.report.input import ReportInput, TargetReport
 from chiplog.report.measured import (
@@ -41,9 +42,8 @@ from chiplog.report.sections.bandwidth import rate
 from chiplog.report.sections.time_over_size import SIZE_AXIS
 from chiplog.report.trust import trust_of
 
-FEWEST_SIZES = 2
 COLOURS = 6
-"""Targets that the page's style sheet has colours for; more begin anew."""
+"""Given: targets that the page's style sheet has colours for; more begin anew."""
 FIRST_SEGMENT = ("L", "o_s", "o_r", "g")
 
 
@@ -51,13 +51,13 @@ def section(report: ReportInput) -> Section | None:
     """The overview; None without any target."""
     if not report.targets:
         return Section("overview", line("Overview"), (Paragraph(line("No target was measured.")),))
+    half_round_trip = line(plain("Half round trip", term="half_round_trip"), ", 8 B")
+    per_byte = line(plain("1/", term="G"), symbol("G"))
     columns = (
-        Column(line("Target")),
-        Column(line(plain("Half round trip", term="half_round_trip"), ", 8 B"), numeric=True),
-        Column(line("Bandwidth, 4 MiB"), numeric=True),
-        Column(line(plain("Best model", term="error"))),
-        *(Column((parameter_symbol(name),), numeric=True) for name in FIRST_SEGMENT),
-        Column(line(plain("1/", term="G"), symbol("G")), numeric=True),
+        *text_columns("Target"),
+        *number_columns(half_round_trip, "Bandwidth, 4 MiB"),
+        *text_columns(plain("Best model", term="error")),
+        *number_columns(*map(parameter_symbol, FIRST_SEGMENT), per_byte),
     )
     caption = line(
         "Measured: medians; bandwidth of one message at a time. The best model with its median error on sizes held "
@@ -98,7 +98,7 @@ def _plots(report: ReportInput) -> list[Panels]:
         traces = []
         for number, target in enumerate(report.targets):
             trace = measured_trace(target, scale)
-            if trace is None or len(trace.x) < FEWEST_SIZES:
+            if trace is None or len(trace.x) < 2:
                 continue
             colour = f"target-{number % COLOURS + 1}"
             traces.append(Trace(target.name, "line", colour, trace.x, trace.y, dots=True))
@@ -137,8 +137,8 @@ def _measured(target: TargetReport) -> tuple[Inline, Inline]:
     """The half round trip of a small message, and the bandwidth of a large one."""
     small, large = (half_round_trip_at(target, size) for size in (SMALL_BYTES, LARGE_BYTES))
     return (
-        _about(small, format.value(small.seconds if small else None, "s", digits=3)),
-        _about(large, format.value(large.bytes_per_second if large else None, "B/s", digits=3)),
+        _about(small, format.brief(small.seconds if small else None, "s")),
+        _about(large, format.brief(large.bytes_per_second if large else None, "B/s")),
     )
 
 

@@ -35,12 +35,16 @@ from chiplog.report.plot import Axis, Plot, Trace
 from chiplog.report.sections import errors
 
 SYMBOLS = ("s0", "R_C", "R_Cb", "R_Ci", "R_N", "k_sat", "s_k", "G_k", "g_N")
-MOST_PLOTS = 6
-MOST_ROWS = 32
+MOST_PLOTS, MOST_ROWS = 6, 32
+"""Given: what a page has room for."""
 MOST_BESIDE = 18
-"""Maps with more columns than this don't stand side by side."""
+"""Given: maps with more columns than this don't stand side by side."""
 ERROR_LIMITS = (0.05, 0.10, 0.20, 0.50)
+"""Given: where the colours of the map of errors begin, as its legend says."""
 FACTOR_LIMITS = (1.1, 1.5, 2.0, 4.0)
+"""Given: where the colours of the map of times begin, as its legend says."""
+MOST_PER_CENT = 999
+"""Given: what a cell has room for."""
 
 
 def section(target: TargetReport, key: str) -> Section | None:
@@ -213,7 +217,7 @@ def _measured_map(fit: Fit) -> HeatMap:
             return HeatCell(format.NOTHING)
         factor = here[0] / alone[0] if alone is not None and alone[0] > 0 else math.nan
         level = sum(factor > limit for limit in FACTOR_LIMITS)
-        return HeatCell(format.value(here[0], "s", digits=3), level)
+        return HeatCell(format.brief(here[0], "s"), level)
 
     legend = [HeatCell(f"up to ×{FACTOR_LIMITS[0]:g}")]
     legend += [HeatCell(f"above ×{limit:g}", i + 1) for i, limit in enumerate(FACTOR_LIMITS)]
@@ -252,8 +256,8 @@ def _words(level: int) -> str:
 def _per_cent(error: float) -> str:
     """A whole number with its sign; what is beyond three digits is said to be."""
     number = round(100.0 * error)
-    if number > 999:
-        return ">+999"
+    if number > MOST_PER_CENT:
+        return f">+{MOST_PER_CENT}"
     return "0" if number == 0 else f"{number:+d}".replace("-", "−")
 
 

@@ -35,9 +35,9 @@ from chiplog.report.parameter_text import full, is_known, not_identified, short
 
 FORMS = {FREE: "free slopes", RECEIVER: "trains bound by o_r"}
 MOST_SEGMENTS = 12
-"""A model with more segments than this is a table over sizes: its curves show it better."""
+"""Given: a model with more segments than this is a table over sizes: its curves show it better."""
 MOST_WITH_REASONS = 2
-"""Regimes up to which a cell has room for the reason why a parameter is not identified."""
+"""Given: regimes up to which a cell has room for the reason why a parameter is not identified."""
 USUAL_ORDER = (
     "alpha",
     "R",

@@ -33,18 +33,16 @@ def posting_blocks(points: Sequence[PostingPoint], key: str) -> list[Block]:
     """For each operation and size: plots of the postings, and a table of which is fastest; each where there are two."""
     blocks: list[Block] = []
     for (operation, size), of_size in _grouped(points):
+        by_pattern = [
+            (pattern, list(over_peers))
+            for pattern, over_peers in groupby(of_size, key=lambda point: point.pattern)
+        ]
         figures = [
-            _figure(operation, size, pattern, list(over_peers), key)
-            for pattern, over_peers in groupby(
-                of_size, key=lambda posting_point: posting_point.pattern
-            )
+            _figure(operation, size, pattern, over_peers, key) for pattern, over_peers in by_pattern
         ]
         blocks.append(Panels(tuple(figures)))
         blocks += [
-            _table(operation, size, pattern, list(over_peers))
-            for pattern, over_peers in groupby(
-                of_size, key=lambda posting_point: posting_point.pattern
-            )
+            _table(operation, size, pattern, over_peers) for pattern, over_peers in by_pattern
         ]
     return blocks
 
@@ -114,9 +112,7 @@ def _table(operation: str, size: int, pattern: str, points: Sequence[PostingPoin
 def _cell(time: PostingTime | None) -> Inline:
     if time is None:
         return line(format.NOTHING)
-    minimum, median, mean = (
-        format.value(getattr(time, name), "s", digits=3) for name in STATISTICS
-    )
+    minimum, median, mean = (format.brief(getattr(time, name), "s") for name in STATISTICS)
     return line(f"{median} ", detail(f"({minimum}, {mean})"))
 
 

@@ -9,6 +9,7 @@ from chiplog.report.plot import Axis, Plot
 from chiplog.report.sections.time_over_size import SIZE_AXIS
 
 BAND = (-0.05, 0.05)
+"""Given: what is shaded, as captions say."""
 
 
 def section(target: TargetReport, key: str) -> Section | None:

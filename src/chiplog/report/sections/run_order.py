@@ -18,10 +18,18 @@ from chiplog.report.document import (
     text_columns,
 )
 from chiplog.report.input import TargetReport
-from chiplog.report.measured import half_round_trips, is_bare_round_trip, one_way_seconds
-from chiplog.report.plot import Axis, Plot, SampleQuantiles, Trace
+from chiplog.report.measured import (
+    MEDIAN,
+    MOST_POINTS,
+    QUANTILES,
+    half_round_trips,
+    is_bare_round_trip,
+    one_way_seconds,
+)
+from chiplog.report.plot import Axis, Plot, Trace
 
-MOST_RECORDS = 240
+Shown = list[tuple[int, Series]]
+"""Places in the run's order, and what was measured there."""
 
 
 def section(target: TargetReport, key: str) -> Section | None:
@@ -29,13 +37,14 @@ def section(target: TargetReport, key: str) -> Section | None:
     bare = _one_a_record(target)
     if len(bare) < 2:
         return None
-    step = -(-len(bare) // MOST_RECORDS)
-    witnesses = (_placement(key, bare, step), _reference(key, bare, step))
-    figures = [
-        _drift(target, key, bare, step),
-        *(figure for figure in witnesses if figure is not None),
-    ]
-    blocks: list[Block] = [Panels(tuple(figures))]
+    shown = list(enumerate(bare))[:: -(-len(bare) // MOST_POINTS)]
+    axis = Axis("record in run order", "", ("linear",), (0.0, float(len(bare) - 1)))
+    figures = (
+        _drift(target, key, shown, axis),
+        _placement(key, shown, axis),
+        _reference(key, shown, axis),
+    )
+    blocks: list[Block] = [Panels(tuple(figure for figure in figures if figure is not None))]
     states = _states(target)
     if states is not None:
         blocks.append(states)
@@ -51,34 +60,32 @@ def _one_a_record(target: TargetReport) -> list[Series]:
     return list(first_of_record.values())
 
 
-def _drift(target: TargetReport, key: str, bare: list[Series], step: int) -> Figure:
+def _drift(target: TargetReport, key: str, shown: Shown, axis: Axis) -> Figure:
     raw = half_round_trips(target.dataset)
-    typical = dict(zip(raw.message_bytes.tolist(), raw.quantiles[2].tolist(), strict=True))
+    typical = dict(zip(raw.message_bytes.tolist(), raw.quantiles[MEDIAN].tolist(), strict=True))
     x: list[float] = []
     quantiles: list[np.ndarray] = []
     labels: list[str] = []
-    for order in range(0, len(bare), step):
-        series = bare[order]
+    for order, series in shown:
         middle = typical[series.message_bytes]
         if middle <= 0:
             continue
         x.append(float(order))
-        quantiles.append(np.percentile(one_way_seconds(series), (5, 25, 50, 75, 95)) / middle - 1.0)
+        quantiles.append(np.percentile(one_way_seconds(series), QUANTILES) / middle - 1.0)
         labels.append(_label(series))
-    rows = np.array(quantiles, dtype=float).reshape(len(x), 5).T
-    spread = SampleQuantiles(rows[0].tolist(), rows[1].tolist(), rows[3].tolist(), rows[4].tolist())
+    rows = np.array(quantiles, dtype=float).reshape(len(x), len(QUANTILES)).T
     trace = Trace(
         "half round trip",
         "points",
         "measured",
         x,
-        rows[2].tolist(),
-        spread=spread,
+        rows[MEDIAN].tolist(),
+        spread=np.delete(rows, MEDIAN, axis=0).tolist(),
         labels=tuple(labels),
     )
     plot = Plot(
         f"{key}-drift",
-        _order_axis(bare),
+        axis,
         Axis("against the size's median", "ratio", ("symlog", "linear")),
         (trace,),
         small=True,
@@ -90,22 +97,19 @@ def _drift(target: TargetReport, key: str, bare: list[Series], step: int) -> Fig
     return Figure("Drift", caption, plot)
 
 
-def _placement(key: str, bare: list[Series], step: int) -> Figure | None:
-    x: list[float] = []
-    y: list[float] = []
-    labels: list[str] = []
-    for order in range(0, len(bare), step):
-        seconds = bare[order].placement_seconds
-        if seconds is not None:
-            x.append(float(order))
-            y.append(seconds)
-            labels.append(_label(bare[order]))
-    if len(x) < 2:
+def _placement(key: str, shown: Shown, axis: Axis) -> Figure | None:
+    known = [
+        (float(order), series.placement_seconds, _label(series))
+        for order, series in shown
+        if series.placement_seconds is not None
+    ]
+    if len(known) < 2:
         return None
-    trace = Trace("bare flag exchange", "points", "placement", x, y, labels=tuple(labels))
+    x, y, labels = zip(*known, strict=True)
+    trace = Trace("bare flag exchange", "points", "placement", x, y, labels=labels)
     plot = Plot(
         f"{key}-placement",
-        _order_axis(bare),
+        axis,
         Axis("bare flag exchange", "s", ("linear", "log")),
         (trace,),
         small=True,
@@ -118,19 +122,18 @@ def _placement(key: str, bare: list[Series], step: int) -> Figure | None:
     return Figure("Placement of the cores", caption, plot)
 
 
-def _reference(key: str, bare: list[Series], step: int) -> Figure | None:
-    seen = [
-        (float(order), bare[order].reference, _label(bare[order]))
-        for order in range(0, len(bare), step)
+def _reference(key: str, shown: Shown, axis: Axis) -> Figure | None:
+    known = [
+        (float(order), series.reference, _label(series))
+        for order, series in shown
+        if series.reference is not None
     ]
-    taken = [(x, reference, label) for x, reference, label in seen if reference is not None]
-    if len(taken) < 2:
+    if len(known) < 2:
         return None
-    x = [order for order, _, _ in taken]
-    labels = tuple(label for _, _, label in taken)
+    x, references, labels = zip(*known, strict=True)
 
     def trace(name: str, colour: str, part: str) -> Trace:
-        y = [getattr(reference, part) for _, reference, _ in taken]
+        y = [getattr(reference, part) for reference in references]
         return Trace(name, "points", colour, x, y, labels=labels)
 
     traces = (
@@ -138,19 +141,15 @@ def _reference(key: str, bare: list[Series], step: int) -> Figure | None:
         trace("gap", "gap", "gap_seconds"),
         trace("send overhead", "o_s", "overhead_seconds"),
     )
-    axis = Axis("reference", "s", ("linear", "log"))
     caption = line(
         plain("Reference", term="reference"),
         ": the same 1-byte messages along with every record. A level that lasts is a state of the machine: another "
         "guest on a core, or trains that run in step with their receiver. Records of a slower state don't count "
         "where another visit of their size met a faster one.",
     )
-    plot = Plot(f"{key}-reference", _order_axis(bare), axis, traces, small=True)
+    levels = Axis("reference", "s", ("linear", "log"))
+    plot = Plot(f"{key}-reference", axis, levels, traces, small=True)
     return Figure("State of the machine", caption, plot)
-
-
-def _order_axis(bare: list[Series]) -> Axis:
-    return Axis("record in run order", "", ("linear",), (0.0, float(len(bare) - 1)))
 
 
 def _label(series: Series) -> str:
@@ -165,7 +164,7 @@ def _states(target: TargetReport) -> Table | None:
     columns = (*number_columns("Bare flag exchange", "Records"), *text_columns("Launches"))
     rows = tuple(
         (
-            line(format.value(state.flag_seconds, "s", digits=3)),
+            line(format.brief(state.flag_seconds, "s")),
             line(format.count(state.records)),
             line(", ".join(str(launch + 1) for launch in state.launches) or format.NOTHING),
         )

@@ -44,7 +44,7 @@ from chiplog.report.sections.parameters import in_usual_order
 from chiplog.report.trust import LEAST_SAID
 
 MOST_PLACES = 2
-"""What is said one by one; of more, the table of parameters tells."""
+"""Given: what is said one by one; of more, the table of parameters tells."""
 
 
 def section(target: TargetReport, key: str) -> Section | None:
@@ -233,7 +233,7 @@ def _placement(target: TargetReport) -> list[Inline]:
         return []
     if placement.note:
         return [line(plain("Placement", term="placement"), f": {placement.note}")]
-    times = " and ".join(format.value(s.flag_seconds, "s", digits=3) for s in placement.states)
+    times = " and ".join(format.brief(s.flag_seconds, "s") for s in placement.states)
     return [
         line(
             plain(f"The cores were in {len(placement.states)} placement states", term="placement"),

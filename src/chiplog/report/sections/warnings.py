@@ -13,7 +13,7 @@ from chiplog.report.input import TargetReport
 from chiplog.report.names import fit_name
 
 MOST_NAMES = 3
-"""Fits that a warning names one by one."""
+"""Given: fits that a warning names one by one."""
 
 
 def section(target: TargetReport, key: str) -> Section | None:
@@ -89,8 +89,8 @@ def _of_header(warning: Mapping[str, object]) -> Notice:
 
 def _amount(amount: float, unit: str) -> str:
     if unit == "ns":
-        return format.value(amount * 1e-9, "s", digits=3)
-    return format.value(amount, unit, digits=3) if unit != "%" else format.percent(amount / 100)
+        return format.brief(amount * 1e-9, "s")
+    return format.brief(amount, unit) if unit != "%" else format.percent(amount / 100)
 
 
 def notice_sentence(notice: Notice) -> str:
