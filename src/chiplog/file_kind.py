@@ -38,6 +38,7 @@ _SIGNS = (
         "no command reads it",
     ),
     ("a Parquet file", rb"\APAR1", "chiplog history reads those that it wrote"),
+    ("compressed by gzip", rb"\A\x1f\x8b", "unpack it first: gunzip -k FILE"),
     ("a page", rb"(?i)\A\s*<!doctype html", "a browser shows it"),
 )
 """Each kind's name, what only such files hold at their beginning, and what to do with them."""

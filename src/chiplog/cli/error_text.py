@@ -8,7 +8,7 @@ import numpy as np
 
 from chiplog.collectives.registry import load
 from chiplog.counts import counted
-from chiplog.prediction.error_table import ErrorShare, ErrorTable
+from chiplog.prediction.error_table import CLUSTERS, ErrorShare, ErrorTable
 from chiplog.prediction.known_errors import Family
 from chiplog.prediction.result import Prediction
 from chiplog.report import format
@@ -41,15 +41,21 @@ def _row(table: ErrorTable, family: Family, anchored: bool) -> tuple[str, ...] |
 
 
 def error_lines(rows: Sequence[Prediction]) -> Iterator[str]:
-    """What a table of errors adds to intervals, a line for each family."""
+    """What a table of errors adds to intervals, a sentence for each family."""
     shares = {row.errors.family: row.errors for row in rows if row.errors is not None}
     for share in shares.values():
-        yield f"intervals hold errors of {share.family}: a factor of {share.factor:.3g}, by {_evidence(share)}"
+        yield (
+            f"Intervals of {share.family} algorithms hold errors of predictions: a factor of {share.factor:.3g}, by "
+            f"{_evidence(share)}."
+        )
 
 
 def _evidence(share: ErrorShare) -> str:
+    """Which measured operations the errors are of."""
     machines = counted(share.machines, "other machine")
-    of_what = "" if share.is_of_family else f" (without {share.family}: all that was measured)"
-    cells = f"{counted(share.cells, 'cell')} of {share.table} and " if share.cells else ""
-    name = "" if share.cells else f" ({share.table})"
-    return f"{cells}{machines}{of_what}{name}"
+    if share.cells:
+        return f"{counted(share.cells, 'cell')} of {share.table}, and {machines}"
+    by = machines if share.table == CLUSTERS else f"{machines} ({share.table} has none)"
+    if share.is_of_family:
+        return by
+    return f"{by}; none measured a {share.family}, so the errors of all algorithms count"
