@@ -14,6 +14,7 @@ HEAD_BYTES = 65536
 RUN, MODEL, GOAL = "a run file", "a model file", "a GOAL schedule"
 BENCH = "a result of chiplog bench"
 ERRORS = "a table of errors"
+LOST_TIMES = "a table of lost times"
 _SIGNS = (
     (RUN, rb'"schema":\s*"chiplog\.run/', "chiplog fit, changes, compare and report read it"),
     (

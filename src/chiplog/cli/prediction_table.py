@@ -104,7 +104,9 @@ def correction_text(correction: Correction) -> str:
             "so the interval is as wide as the correction"
         )
     if may_be_of_another_unit(correction.factor.value):
-        judged += ". Are the anchors' times in seconds? The factor is nearer to a thousand than to 1"
+        judged += (
+            ". Are the anchors' times in seconds? The factor is nearer to a thousand than to 1"
+        )
     return f"corrected {_numbers_text(correction)} {by}; {judged}."
 
 
