@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -43,6 +44,8 @@ BETWEEN_FACTS, MOST_FACTS = " · ", 2
 MOST_LINES = {"trust": 4, "machine": 1, "changes": 3}
 SCREEN_LINES, LINES_ABOUT_FILES, SCREEN_TARGETS, LINES_A_TARGET = 30, 4, 3, 3
 """A screen holds so many targets with all that is printed; warnings get what the rest leaves."""
+BELOW_NS = "<0.001"
+"""In us: of bounds so small that their digits would fill their column."""
 WIDTHS = (10, 8, 7, 8, 8, 8, 8, 7, 8, 5)
 
 
@@ -149,7 +152,8 @@ def _parameter(parameters: Mapping[str, Parameter], name: str) -> str:
     if parameter is None:
         return "-"
     if parameter.value is None or not is_known(parameter):
-        return mark(parameter, 1e-6, _significant) or UNKNOWN
+        bound = mark(parameter, 1e-6, _significant) or UNKNOWN
+        return BELOW_NS if re.match(r"<(0\.000|.*e-)", bound) else bound
     return _scaled(parameter.value, 1e-6)
 
 
@@ -171,7 +175,7 @@ def _scaled(seconds: float, unit: float) -> str:
 def _significant(number: float) -> str:
     """Three digits, without an exponent where that is short: 0.0412, 3.14, 27.2, 412."""
     if number == 0 or not 1e-3 <= abs(number) < 1e5:
-        return f"{number:.2g}"
+        return f"{number:.2g}".replace("e+0", "e").replace("e-0", "e-")
     digits = 2 - int(np.floor(np.log10(abs(number))))
     return f"{number:.{min(max(digits, 0), 4)}f}"
 
