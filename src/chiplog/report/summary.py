@@ -174,8 +174,10 @@ def _scaled(seconds: float, unit: float) -> str:
 
 def _significant(number: float) -> str:
     """Three digits, without an exponent where that is short: 0.0412, 3.14, 27.2, 412."""
-    if number == 0 or not 1e-3 <= abs(number) < 1e5:
-        return f"{number:.2g}".replace("e+0", "e").replace("e-0", "e-")
+    if number == 0:
+        return "0"
+    if not 1e-3 <= abs(number) < 1e5:
+        return f"{number:.1e}".replace("e+0", "e").replace("e-0", "e-")
     digits = 2 - int(np.floor(np.log10(abs(number))))
     return f"{number:.{min(max(digits, 0), 4)}f}"
 
