@@ -28,6 +28,8 @@ TEST_MPIS := $(abspath $(MPI_WHEELS)/mpich/bin/mpicxx):$(abspath $(MPI_WHEELS)/i
 
 # What checks packages has dependencies of its own, so it has an environment of its own.
 PACKAGE_TOOLS := $(VENV)/package-tools
+# It needs Go; without it, that check is skipped.
+ACTIONLINT := github.com/rhysd/actionlint/cmd/actionlint@v1.7.12
 
 export CMAKE_BUILD_PARALLEL_LEVEL ?= 2
 export PATH := $(abspath $(BIN)):$(PATH)
@@ -174,6 +176,7 @@ $(STAMP)/prometheus: $(STAMP)/venv
 $(STAMP)/packages: $(STAMP)/venv
 	@.ci/venv $(PYTHON) $(PACKAGE_TOOLS)
 	.ci/extra packages | $(PACKAGE_TOOLS)/bin/python -m pip --quiet --disable-pip-version-check install --requirement /dev/stdin
+	-@! command -v go >/dev/null || GOBIN=$(abspath $(PACKAGE_TOOLS)/bin) go install $(ACTIONLINT)
 	@touch $@
 
 $(STAMP)/wheel: $(STAMP)/package

@@ -34,6 +34,11 @@ def aligned(rows: Sequence[Sequence[str]]) -> str:
     return "\n".join(line.rstrip() for line in lines)
 
 
+def note_screen(text: str) -> None:
+    """Show lines of a screen on standard error, as they are: a help that nobody asked for."""
+    print(text, file=sys.stderr)
+
+
 def note(sentence: str) -> None:
     """Say something on standard error that is no result: lines of a screen on a terminal, else one line."""
     text = f"chiplog: {for_terminal(sentence)}"

@@ -101,7 +101,7 @@ def test_the_table_shows_every_algorithm_and_the_bound(tmp_path: Path) -> None:
     assert finished.code == 0, finished.stderr
     for words in ("logp-optimal", "scatter-allgather", "lower bound", " ms"):
         assert words in finished.stdout
-    assert "extrapolated: messages of 1000000 B, 1 to 65536 B were measured" in finished.stderr
+    assert "extrapolated: messages of 1,000,000 B, 1 to 65,536 B were measured" in finished.stderr
 
 
 def test_a_report_shows_who_wins_where(tmp_path: Path) -> None:
@@ -192,7 +192,7 @@ def test_anchors_correct_the_algorithms_that_they_measured(tmp_path: Path) -> No
     unnamed = anchor_file(tmp_path, "barrier,,4,1,2e-5")
     finished = chiplog(*asked[:-1], unnamed, "--algorithm", "dissemination")
     assert "does not name its algorithm: taken as dissemination." in finished.stderr
-    assert "so the interval is as wide as it." in " ".join(finished.stdout.split())
+    assert "so the interval is as wide as the correction." in " ".join(finished.stdout.split())
     assert max(map(len, finished.stdout.splitlines())) <= 80
 
 

@@ -14,6 +14,7 @@ from chiplog.dataset.importers import osu
 from chiplog.errors import ChiplogError, CorruptFile, UsageError
 from chiplog.jobs.anchor_files import read_anchors
 from chiplog.prediction.convention import TimeConvention
+from chiplog.prediction.correction import may_be_of_another_unit
 
 HEADER = "operation,algorithm,ranks,message_bytes,seconds\n"
 ROW = "bcast,binomial,4,1024,1.5e-05\n"
@@ -144,3 +145,17 @@ def test_a_file_of_another_kind_is_named(tmp_path: Path) -> None:
     written(tmp_path, '{"schema": "chiplog.fit/1"}', model.name)
     with pytest.raises(ChiplogError, match="is a model file"):
         read_anchors([model])
+
+
+def test_a_table_of_another_tool_is_to_be_imported_first(tmp_path: Path) -> None:
+    table = tmp_path / "osu.txt"
+    table.write_text(
+        "# OSU MPI Allreduce Latency Test v7.4\n# Size       Avg Latency(us)\n8    5.1\n16   5.3\n"
+    )
+    with pytest.raises(UsageError, match="import it first: chiplog import osu"):
+        read_anchors([table])
+
+
+@pytest.mark.parametrize(("factor", "asked"), [(1e6, True), (1e-3, True), (8.0, False)])
+def test_times_that_may_be_of_another_unit_are_asked_about(factor: float, asked: bool) -> None:
+    assert may_be_of_another_unit(factor) is asked

@@ -99,6 +99,16 @@ def test_a_table_widens_the_rows_and_not_the_bound() -> None:
     assert wide[-1] == plain[-1]
 
 
+@pytest.mark.parametrize("operation", ["allgather", "bcast", "barrier"])
+def test_an_algorithm_is_slower_only_where_errors_of_both_leave_no_doubt(operation: str) -> None:
+    """What predictions missed is not the same for two algorithms, as the parameters are."""
+    task = Task(16, 1 if operation == "barrier" else 65_536)
+    rows = predict([MODEL], operation, task, errors=ErrorTable(CLUSTERS))[:-1]
+    assert any(row.low <= rows[0].high for row in rows[1:])
+    for row in rows:
+        assert (row.verdict == "slower") == (row.low > rows[0].high), row.algorithm
+
+
 def test_with_an_anchor_its_errors_stand_in_place_of_the_width_of_the_correction() -> None:
     seconds = predict([MODEL], "allgather", Task(4, 1024), algorithm="ring")[0].seconds
     anchor = Anchor("allgather", 4, 1024, 100 * seconds, "here.csv", "ring")
@@ -167,7 +177,8 @@ def test_the_command_writes_a_table_that_predict_takes(
         "factor": pytest.approx(1.86, abs=0.01),
     }
     assert main(words) == 0
-    assert f"by 9 cells of {table} and 3 other machines" in capsys.readouterr().out
+    said = " ".join(capsys.readouterr().out.split())
+    assert f"by 9 cells of {table}, and 3 other machines." in said
     # A table in the folder is no measurement: calibrating again gives the same.
     assert main(["calibrate", str(folder)]) == 0
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import os
 from pathlib import Path
 
@@ -18,7 +19,8 @@ SIM = "sim:L=5us,o=1us,g=2us,G=0.5ns"
 def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     folder = tmp_path_factory.mktemp("kinds")
     made = {
-        name: folder / name for name in ("run", "model", "goal", "json", "page", "parquet", "other")
+        name: folder / name
+        for name in ("run", "model", "goal", "json", "page", "parquet", "packed", "other")
     }
     assert main(["measure", SIM, "--sizes", "1:1KiB", "-o", str(made["run"])]) == 0
     assert main(["fit", str(made["run"]), "-o", str(made["model"])]) == 0
@@ -27,6 +29,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     assert main(["changes", str(made["run"]), "--json", str(made["json"])]) == 0
     made["page"].write_text("<!DOCTYPE html><title>page</title>")
     made["parquet"].write_bytes(b"PAR1....")
+    made["packed"].write_bytes(gzip.compress(made["goal"].read_bytes()))
     made["other"].write_text("# something else\n")
     return made
 

@@ -219,6 +219,30 @@ def test_an_applications_time_is_known_with_each_other_algorithm() -> None:
     assert difference == alone["ring"] - alone["recursive-doubling"] < 0
 
 
+@pytest.mark.parametrize("ranks", [3, 4])
+@pytest.mark.parametrize("function", OPERATIONS)
+def test_a_replay_ends_whatever_algorithm_its_collectives_take(function: str, ranks: int) -> None:
+    """A rank of an algorithm is another one of the world; any rank, whom a central counter receives from, stays any."""
+    from trace_files import trace_of
+
+    from chiplog.application.replay import schedule_of
+    from  import with_algorithm
+    from chiplog.simulation import LogGOPS, simulate
+    from chiplog.tracing.builder import Call
+
+    size = 0 if function == "barrier" else 12_000
+    call = Call(function.capitalize(), 0, 0, ranks - 1, sent_bytes=size, received_bytes=size)
+    trace = trace_of(*ranks * [[call]])
+    parameters = LogGOPS.from_ns(L=1000, o=100, g=150, G=1)
+    for name, algorithm in algorithms(OPERATIONS[function]).items():
+        chosen = with_algorithm(by_default, function, name)
+        replayed = simulate(schedule_of(trace, choose=chosen).schedule, parameters)
+        assert replayed.makespan_ps > 0
+        if function == "barrier":
+            alone = simulate(algorithm.schedule(Task(ranks, 1)), parameters)
+            assert replayed.makespan_ps == alone.makespan_ps, name
+
+
 @pytest.mark.parametrize("function", ["allreduce", "scan", "alltoall", "reduce_scatter", "barrier"])
 def test_the_steps_of_a_rank_stand_behind_those_that_they_wait_for(function: str) -> None:
     for algorithm in algorithms(OPERATIONS[function]):

@@ -88,7 +88,7 @@ def test_longer_messages_than_were_measured_are_extrapolated() -> None:
     rows = {row.algorithm: row for row in predict([LOGGP], "gather", Task(64, 10000))}
     assert not rows["linear"].extrapolated and rows["linear"].reason is None
     assert rows["binomial"].extrapolated
-    assert rows["binomial"].reason == "messages of 320000 B, 1 to 65536 B were measured"
+    assert rows["binomial"].reason == "messages of 320,000 B, 1 to 65,536 B were measured"
 
 
 def test_more_peers_and_ranks_than_were_measured_are_extrapolated() -> None:

@@ -178,6 +178,29 @@ def test_a_run_or_a_folder_of_lost_times_is_noise(
     assert json.loads(capsys.readouterr().out)["repeat"]["longest_ns"] > 45_000
 
 
+def test_noise_that_changes_nothing_is_said_to_change_nothing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Equal scatter to both sides is in the model already, so a run that has no more loses no time."""
+    run = tmp_path / "run.jsonl"
+    sim = "sim:L=5us,o=1us,g=2us,G=0.5ns,seed=1"
+    assert main(["measure", sim, "--pattern", "ping_pong", "--sizes", "8", "-o", str(run)]) == 0
+    words = ["simulate", goal(tmp_path), *HAND, "--repeat", "20", "--noise", str(run)]
+    assert main(words) == 0
+    shown = capsys.readouterr().out
+    assert "All runs are alike: this noise makes no rank's work longer." in shown
+    assert "last in most runs" not in shown
+
+
+def test_a_file_of_another_kind_is_no_table_of_lost_times(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    other = goal(tmp_path)
+    assert main(["simulate", other, *HAND, "--repeat", "20", "--noise", other]) == 2
+    said = capsys.readouterr().err
+    assert f"{other} is a GOAL schedule, but a table of lost times is needed here" in said
+
+
 def test_what_can_be_no_noise_is_refused(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -5,13 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import pytest
 from sample_report import sample_report
 
-from chiplog.fitting.result import Curve
+from chiplog.fitting.result import Curve, Parameter
 from chiplog.protocol_changes.change import Change
 from chiplog.report.input import ReportInput, TargetReport
 from chiplog.report.measured import half_round_trip_at
-from chiplog.report.summary import COLUMNS, summary_lines
+from chiplog.report.summary import COLUMNS, _parameter, summary_lines
 
 LINES = 26
 """So that with the four lines about files the whole of it is at most 30."""
@@ -152,3 +153,15 @@ def test_what_the_fits_say_is_no_warning() -> None:
     fits = tuple(replace(fit, warnings=("Some sizes are left out.",)) for fit in target().fits)
     text = "\n".join(summary_lines(report_of(replace(target(), fits=fits))))
     assert "left out" not in text
+
+
+@pytest.mark.parametrize("power", range(-15, 2))
+def test_a_parameter_never_touches_the_one_beside_it(power: int) -> None:
+    """From a femtosecond to ten seconds, known or bounded, a cell leaves a blank in its column of 8."""
+    seconds = 1.234 * 10.0**power
+    reason = "its effect is too small."
+    for low, high in ((None, seconds), (seconds, None), (0.0, seconds)):
+        bounded = Parameter("o_s", None, low, high, "s", False, reason)
+        assert len(_parameter({"o_s": bounded}, "o_s")) < 8
+    known = Parameter("o_s", seconds, seconds, seconds, "s", True)
+    assert len(_parameter({"o_s": known}, "o_s")) < 8

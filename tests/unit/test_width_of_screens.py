@@ -40,6 +40,16 @@ def test_no_summary_is_cut_off_in_the_list_of_commands(capsys: pytest.CaptureFix
     assert "Measure every two nodes of a machine, and say who is slow." in shown
 
 
+@pytest.mark.parametrize("group", GROUPS)
+def test_a_group_alone_shows_its_help_and_cuts_no_summary(
+    group: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([group]) == 2
+    said = capsys.readouterr().err
+    assert said.startswith("Usage: ")
+    assert "..." not in said.partition("Commands:")[2]
+
+
 @pytest.mark.parametrize("words", BELOW, ids=" ".join)
 def test_a_command_below_another_is_named_where_it_lives(
     words: tuple[str, str], capsys: pytest.CaptureFixture[str]

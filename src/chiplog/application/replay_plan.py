@@ -14,6 +14,7 @@ from chiplog.application.joined_calls import JoinedCalls
 from chiplog.application.messages import Messages
 from chiplog.collectives.mpis.choice import OPERATIONS, AlgorithmChoice, Chooser, CollectiveCall
 from chiplog.counts import counted
+from chiplog.schedule import ANY
 from chiplog.tracing.trace import ICOLLECTIVES, KINDS, STARTS_AND_ENDS
 
 ROOTED = ("bcast", "reduce", "gather", "scatter")
@@ -42,8 +43,8 @@ class PlannedCollective:
         return (self.members.index(rank) - self.root) % len(self.members)
 
     def world_rank(self, rank: int) -> int:
-        """The world rank of a rank of the algorithm."""
-        return self.members[(rank + self.root) % len(self.members)]
+        """The world rank of a rank of the algorithm; any rank stays any."""
+        return rank if rank == ANY else self.members[(rank + self.root) % len(self.members)]
 
 
 @dataclass(frozen=True)

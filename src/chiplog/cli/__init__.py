@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 
 from chiplog import __version__
 from chiplog.errors import BrokenPlugin, ChiplogError, NotLocked
-from chiplog.messages import note
+from chiplog.messages import note, note_screen
 
 INTERRUPTED = 130
 """Given: the exit code that shells give what SIGINT ends."""
@@ -104,6 +104,9 @@ def _run(words: Sequence[str]) -> int:
     except Exit as finished:
         return finished.exit_code
     except WrongUsage as error:
+        if type(error).__name__ == "NoArgsIsHelpError":
+            note_screen(error.format_message())
+            return error.exit_code
         from chiplog.cli.missing_choice import missing_choice_sentence
 
         is_missing = type(error).__name__ == "MissingParameter"

@@ -41,6 +41,7 @@ def calibrate(
     """
     from chiplog.jobs.calibration import FILE_NAME
     from chiplog.jobs.calibration import calibrate as errors_of
+    from chiplog.prediction.correction import may_be_of_another_unit
 
     calibration = errors_of(folder, algorithm=algorithm, target=target, anyway=anyway)
     path = out or folder / FILE_NAME
@@ -50,6 +51,9 @@ def calibrate(
     write_json(json_file, calibration.to_json())
     if json_file != "-":
         _print(calibration, path)
+    ratios = (cell.measured_seconds / cell.predicted_seconds for cell in calibration.cells)
+    if any(map(may_be_of_another_unit, ratios)):
+        note("Some times are off by nearer to a thousand than to 1: are all of them in seconds?")
     note(f"the table is {path}: chiplog predict --errors {path} takes it.")
 
 

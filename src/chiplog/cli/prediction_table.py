@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 from chiplog.cli.output import aligned, note, rejected_text, say, wrapped
 from chiplog.counts import counted
-from chiplog.prediction.correction import Correction, CorrectionKind
-from chiplog.prediction.error_table import ErrorShare
+from chiplog.prediction.correction import Correction, CorrectionKind, may_be_of_another_unit
+from chiplog.prediction.error_table import CLUSTERS, ErrorShare
 from chiplog.prediction.result import LOWER_BOUND, Prediction
 from chiplog.report import format
 
@@ -41,20 +42,41 @@ def print_predictions(rows: Sequence[Prediction]) -> None:
     )
     say(f"time: {first.convention.in_words}")
     say(aligned(table if len(counts) > 1 else [cells[1:] for cells in table]))
-    for row in rows:
-        name = (
-            f"{row.algorithm}, {counted(row.ranks, 'rank')}" if len(counts) > 1 else row.algorithm
-        )
-        if row.correction is not None:
-            say(wrapped(f"{name}: {correction_text(row.correction)}", "  "))
-        if row.longest_seconds is not None:
-            say(f"{name}: longest rank {format.value(row.longest_seconds, 's')}")
+    for names, text in _notes_of_rows(rows):
+        say(wrapped(f"{names}: {text}", "  "))
     for line in _error_lines(rows):
-        say(line)
+        say(wrapped(line, "  "))
     if first.rejected is not None:
         note(rejected_text(first.rejected))
-    for reason in dict.fromkeys(row.reason for row in rows if row.reason):
+    for reason in _extrapolations(rows):
         note(f"* extrapolated: {reason}.")
+
+
+def _notes_of_rows(rows: Sequence[Prediction]) -> Iterator[tuple[str, str]]:
+    """What stands below the table, once for all rows that it holds for, with their names."""
+    of_text: dict[tuple[str, str], list[int]] = {}
+    for row in rows:
+        texts = [] if row.correction is None else [correction_text(row.correction)]
+        if row.longest_seconds is not None:
+            texts.append(f"longest rank {format.value(row.longest_seconds, 's')}")
+        for text in texts:
+            of_text.setdefault((row.algorithm, text), []).append(row.ranks)
+    is_one = len({row.ranks for row in rows}) == 1
+    for (algorithm, text), ranks in of_text.items():
+        yield algorithm if is_one else f"{algorithm}, {_ranks_text(ranks)}", text
+
+
+def _extrapolations(rows: Sequence[Prediction]) -> Iterator[str]:
+    """Why rows are extrapolated; of reasons that differ in numbers only, such as of sizes, the largest."""
+    parts: dict[str, tuple[int, str]] = {}
+    for row in rows:
+        for part in row.reason.split("; ") if row.reason else ():
+            numbers = re.findall(r"\d[\d,]*", part)
+            largest = int(numbers[0].replace(",", "")) if numbers else 0
+            name = re.sub(r"\d[\d,]*", "", part)
+            parts[name] = max(parts.get(name, (-1, "")), (largest, part))
+    if parts:
+        yield "; ".join(part for _, part in parts.values())
 
 
 def _ranks_text(counts: Sequence[int]) -> str:
@@ -79,8 +101,12 @@ def correction_text(correction: Correction) -> str:
         judged = f"left out, an anchor is missed by {left_out}, without correction by {uncorrected} (medians)"
     if correction.carried_width > 0.0:
         judged += (
-            ". Anchors of one number of ranks, or one size, do not tell how that changes the correction, "
-            "so the interval is as wide as it"
+            ". Anchors of one number of ranks, or of one size, do not tell how the correction changes with it, "
+            "so the interval is as wide as the correction"
+        )
+    if may_be_of_another_unit(correction.factor.value):
+        judged += (
+            ". Are the anchors' times in seconds? The factor is nearer to a thousand than to 1"
         )
     shared = ", with sends at once sharing the network" if correction.shares_network else ""
     return f"corrected {_numbers_text(correction)} {by}{shared}; {judged}."
@@ -100,15 +126,21 @@ def _numbers_text(correction: Correction) -> str:
 
 
 def _error_lines(rows: Sequence[Prediction]) -> Iterator[str]:
-    """What a table of errors adds to intervals, a line for each family."""
+    """What a table of errors adds to intervals, a sentence for each family."""
     shares = {row.errors.family: row.errors for row in rows if row.errors is not None}
     for share in shares.values():
-        yield f"intervals hold errors of {share.family}: a factor of {share.factor:.3g}, by {_evidence(share)}"
+        yield (
+            f"Intervals of {share.family} algorithms hold errors of predictions: a factor of {share.factor:.3g}, by "
+            f"{_evidence(share)}."
+        )
 
 
 def _evidence(share: ErrorShare) -> str:
+    """Which measured operations the errors are of."""
     machines = counted(share.machines, "other machine")
-    of_what = "" if share.is_of_family else f" (without {share.family}: all that was measured)"
-    cells = f"{counted(share.cells, 'cell')} of {share.table} and " if share.cells else ""
-    name = "" if share.cells else f" ({share.table})"
-    return f"{cells}{machines}{of_what}{name}"
+    if share.cells:
+        return f"{counted(share.cells, 'cell')} of {share.table}, and {machines}"
+    by = machines if share.table == CLUSTERS else f"{machines} ({share.table} has none)"
+    if share.is_of_family:
+        return by
+    return f"{by}; none measured a {share.family}, so the errors of all algorithms count"

@@ -19,7 +19,10 @@ def build(
     ] = None,
     jobs: Annotated[int | None, Option(help="Compilers at a time.")] = None,
 ) -> None:
-    """Build the probe with an MPI; nothing to do where it is in the cache."""
+    """Build the probe with an MPI.
+
+    Where it is in the cache, nothing is built.
+    """
     from chiplog.measurement.mpi_at_hand import find_mpi
     from chiplog.measurement.probes import build_probe
 

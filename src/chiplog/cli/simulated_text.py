@@ -67,6 +67,9 @@ def repeated_lines(repeated: RepeatedRuns) -> Iterator[str]:
         yield f"{name:10}  {_exact(round(time_ps))}"
     if tail is None:
         yield "95 % point  needs 19 runs or more"
+    if repeated.makespan_ps.min() == repeated.makespan_ps.max():
+        yield "All runs are alike: this noise makes no rank's work longer."
+        return
     named = (f"rank {rank} ({times})" for rank, times in repeated.slowest_ranks)
     yield f"last in most runs: {', '.join(named)}"
 

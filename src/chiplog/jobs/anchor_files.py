@@ -18,13 +18,14 @@ from numpy.typing import NDArray
 from chiplog.collectives.algorithm import MOST_RANKS
 from chiplog.collectives.registry import OPERATIONS
 from chiplog.dataset.fields import Fields
+from chiplog.dataset.foreign import import_command, importer_of
 from chiplog.dataset.import_collectives import DEFAULT
 from chiplog.dataset.import_values import time, whole
 from chiplog.dataset.lines import Where, as_object, parse_json
 from chiplog.dataset.run_file import read_run
 from chiplog.dataset.series import Series
 from chiplog.errors import UsageError
-from chiplog.file_kind import BENCH, RUN, kind_of
+from chiplog.file_kind import BENCH, HEAD_BYTES, RUN, kind_of
 from chiplog.fitting.quantities.value_intervals import order_statistics
 from chiplog.input_file import read_text
 from chiplog.prediction.anchors import Anchor
@@ -60,6 +61,12 @@ def _of_file(path: str | os.PathLike[str]) -> list[Anchor]:
             "CSV is needed here."
         )
     text = read_text(path)
+    importer = importer_of(text[:HEAD_BYTES])
+    if importer is not None and importer.name != "csv":
+        command = import_command(importer, name)
+        raise UsageError(
+            f"--anchor {name}: looks like a file for the importer {importer.name}; import it first: {command}"
+        )
     return [_of_bench(text, name)] if text.lstrip()[:1] == "{" else _of_csv(text, name)
 
 

@@ -304,3 +304,12 @@ def correction_of(
 def _median_error(errors: Array) -> float:
     """Of |predicted - measured| / measured."""
     return float(np.median(np.abs(np.expm1(-errors))))
+
+
+def may_be_of_another_unit(ratio: float) -> bool:
+    """Is a measured time over its prediction nearer to a thousand, or a thousandth, than to 1?
+
+    >>> may_be_of_another_unit(20.0), may_be_of_another_unit(1.3e6), may_be_of_another_unit(0.02)
+    (False, True, True)
+    """
+    return abs(math.log(ratio)) > math.log(1000.0) / 2

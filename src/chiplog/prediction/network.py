@@ -143,7 +143,7 @@ def beyond_sizes(fit: Fit, sizes: set[int]) -> str | None:
     outside = listed[is_beyond_sizes(fit, listed)].tolist()
     if not outside:
         return None
-    return f"messages of {max(outside)} B, {first} to {last} B were measured"
+    return f"messages of {max(outside):,} B, {first:,} to {last:,} B were measured"
 
 
 def beyond_all(fit: Fit, task: Task, per_node: int, reasons: Sequence[str | None]) -> str | None:

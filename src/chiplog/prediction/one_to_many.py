@@ -98,7 +98,7 @@ class OneToManySpeaker:
             if (peers := algorithm.fan_out(task).peers) > most:
                 reasons.append(f"{peers} peers, up to {most} were measured")
             if task.ranks > most + 1 and self.fit.ranks is None:
-                reasons.append(f"{task.ranks} ranks, up to {most + 1} were measured")
+                reasons.append(f"{task.ranks:,} ranks, up to {most + 1:,} were measured")
         return beyond_all(self.fit, task, 1, reasons)
 
     def _round_trip(self, peers: int, fractions: Array, whole: bool) -> Seconds:

@@ -89,7 +89,8 @@ def predict(
     rows.sort(key=lambda row: row.seconds)
     if convention is not TimeConvention.COMMON_START:
         return tuple(_judged_alone(rows))
-    judged = _judged_alone(rows) if measured else _judged(speaker, asked, rows)
+    is_alone = bool(measured) or errors is not None
+    judged = _judged_alone(rows) if is_alone else _judged(speaker, asked, rows)
     return (*judged, _not_above(_bound(speaker, operation, wanted[0], task), rows))
 
 

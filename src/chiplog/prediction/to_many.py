@@ -346,9 +346,9 @@ def _beyond(fit: Fit, message_bytes: int, peers: int) -> str | None:
         reasons.append(words)
     first, last = fit.segments[0].first_bytes, fit.segments[-1].last_bytes
     if is_beyond_sizes(fit, np.array([message_bytes]))[0]:
-        reasons.append(f"messages of {message_bytes} B, {first} to {last} B were measured")
+        reasons.append(f"messages of {message_bytes:,} B, {first:,} to {last:,} B were measured")
     elif len(places(fit, message_bytes, interpolates=True)) > 1:
-        reasons.append(f"messages of {message_bytes} B, between two sizes that were measured")
+        reasons.append(f"messages of {message_bytes:,} B, between two sizes that were measured")
     return "; ".join(reasons) or None
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -50,6 +51,8 @@ MOST_LINES = {"trust": 4, "machine": 1, "changes": 3}
 """Given: what a screen has room for."""
 SCREEN_LINES, LINES_ABOUT_FILES, SCREEN_TARGETS, LINES_A_TARGET = 30, 4, 3, 3
 """Given: a screen holds so many targets with all that is printed; warnings get what the rest leaves."""
+BELOW_NS = "<0.001"
+"""In us: of bounds so small that their digits would fill their column."""
 WIDTHS = (10, 8, 7, 8, 8, 8, 8, 7, 8, 5)
 """Given: the columns of the table."""
 
@@ -165,7 +168,8 @@ def _parameter(parameters: Mapping[str, Parameter], name: str) -> str:
     if parameter is None:
         return "-"
     if parameter.value is None or not is_known(parameter):
-        return mark(parameter, MICROSECOND, _bare) or UNKNOWN
+        bound = mark(parameter, MICROSECOND, _bare) or UNKNOWN
+        return BELOW_NS if re.match(r"<(0\.000|.*e-)", bound) else bound
     return _bare(parameter.value / MICROSECOND)
 
 

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from chiplog.dataset.run_file import read_run
 from chiplog.dataset.series import Dataset
 from chiplog.errors import UsageError
-from chiplog.file_kind import RUN, kind_of
+from chiplog.file_kind import LOST_TIMES, RUN, expecting, kind_of
 from chiplog.simulation.conditions import Noise
 from chiplog.simulation.noise_text import parse_noise, read_detours
 
@@ -51,7 +51,8 @@ def noise_from(text: str, message_bytes: Iterable[int] = (1,), *, seed: int = 0)
     if not path.exists():
         return parse_noise(text, seed=seed)
     if (kind_of(path) or ("",))[0] != RUN:
-        return Noise(detours_ps=read_detours(path), seed=seed)
+        with expecting(LOST_TIMES, path):
+            return Noise(detours_ps=read_detours(path), seed=seed)
     dataset = read_run(path)
     if "provenance" in dataset.header:
         raise UsageError(

@@ -20,6 +20,8 @@ from chiplog.tune.from_jobs.job import Floats, JobCell, JobTime, MeasuredJob, Pl
 from chiplog.tune.measured.raw_file import SAMPLES, read_launches
 
 PICO, TUNING = KINDS = ("pico", "ompi-collectives-tuning")
+PICO_SUFFIXES = (".csv", ".gz", ".tgz", ".tar")
+"""Of files of one test, and of archives of these."""
 DETAIL = "detail.out"
 """What ompi-collectives-tuning calls its table."""
 PICOSECOND_DIGITS = 12
@@ -114,11 +116,20 @@ def _importer(path: Path, head: str) -> Importer:
         return known
     if path.name == DETAIL:
         return IMPORTERS.load(TUNING)
-    if not head or path.suffix == ".csv":  # a folder, an archive, or a file of one test
+    if _may_be_of_pico(path, head):
         return IMPORTERS.load(PICO)
-    if known is not None or kind_of(path) is not None:
+    if known is not None or path.is_dir() or kind_of(path) is not None:
         raise UsageError(f"--from: {path} is of another kind; it accepts {ACCEPTED}.")
     raise CorruptFile(f"{path}, line 1: this is none of {ACCEPTED}")
+
+
+def _may_be_of_pico(path: Path, head: str) -> bool:
+    """An archive, a file of one test, or a folder of these."""
+    if path.is_dir():
+        return any(each.suffix in PICO_SUFFIXES for each in path.rglob("*"))
+    if head:
+        return path.suffix == ".csv" and importer_of(head) is None
+    return path.suffix in PICO_SUFFIXES and path.stat().st_size > 0
 
 
 def _of_import(path: Path, importer: Importer, pattern: str | None) -> Iterator[_CellTimes]:
