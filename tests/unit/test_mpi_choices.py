@@ -226,7 +226,7 @@ def test_a_replay_ends_whatever_algorithm_its_collectives_take(function: str, ra
     from trace_files import trace_of
 
     from chiplog.application.replay import schedule_of
-    from  import with_algorithm
+    from chiplog.jobs.savings import with_algorithm
     from chiplog.simulation import LogGOPS, simulate
     from chiplog.tracing.builder import Call
 

@@ -245,12 +245,12 @@ def algorithm_alternatives(
         if not called & {f"MPI_{function.capitalize()}", f"MPI_I{function}"}:
             continue
         for algorithm in algorithms(operation):
-            other = _with_algorithm(choose, function, algorithm)
+            other = with_algorithm(choose, function, algorithm)
             schedule = schedule_of(trace, flops_per_second, other).schedule
             yield ReplayedAlternative(function, algorithm, schedule)
 
 
-def _with_algorithm(choose: Chooser, function: str, algorithm: str) -> Chooser:
+def with_algorithm(choose: Chooser, function: str, algorithm: str) -> Chooser:
     """The choices of `choose`, but `algorithm` for all calls of `function`."""
 
     def other(call: CollectiveCall) -> AlgorithmChoice:
