@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from chiplog.application.joined_calls import JoinedCalls, Rows
 from chiplog.tracing.trace import COLLECTIVES, ICOLLECTIVES
 
-BLOCKING = dict(zip((*COLLECTIVES, *ICOLLECTIVES), 2 * COLLECTIVES, strict=True))
+BLOCKING = dict(zip((*COLLECTIVES, *ICOLLECTIVES), (*COLLECTIVES, *COLLECTIVES), strict=True))
 """The collective operation that a call begins, blocking or not."""
 
 

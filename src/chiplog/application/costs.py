@@ -20,6 +20,7 @@ from chiplog.tracing.trace import (
 )
 
 NS = 1e9
+"""Given: nanoseconds of a second."""
 
 
 def costs_of(trace: Trace) -> AppResult:
@@ -97,9 +98,10 @@ def _calls(joined: JoinedCalls, waiting: Waiting) -> tuple[CallCosts, ...]:
     places = np.arange(is_part.size)
     kind = joined.calls["kind"][np.maximum.accumulate(np.where(is_part, 0, places))]
     both_bytes = joined.calls["sent_bytes"] + joined.calls["received_bytes"]
-    sums = np.zeros((4, len(KINDS)), np.int64)
-    for at, values in enumerate((counted, joined.durations_ns, waiting.all, both_bytes)):
-        np.add.at(sums[at], kind, values)
+    columns = (counted, joined.durations_ns, waiting.all, both_bytes)
+    sums = np.zeros((len(columns), len(KINDS)), np.int64)
+    for values_of_kind, values in zip(sums, columns, strict=True):
+        np.add.at(values_of_kind, kind, values)
     rows = [
         CallCosts(full_name(name), int(count), ns / NS, waited / NS, int(moved))
         for name, count, ns, waited, moved in zip(KINDS, *sums.tolist(), strict=True)

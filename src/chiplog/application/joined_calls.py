@@ -27,7 +27,7 @@ from chiplog.tracing.trace import (
 )
 
 NEVER = -1
-"""In place of the call that completes a request."""
+"""Given: in place of the call that completes a request."""
 Rows = NDArray[np.int64]
 """Indices of rows of `JoinedCalls.calls`."""
 

@@ -18,10 +18,11 @@ from chiplog.tracing.trace import ICOLLECTIVES, KINDS, STARTS_AND_ENDS
 
 ROOTED = ("bcast", "reduce", "gather", "scatter")
 MOST_NAMED = 4
-"""Algorithms that a note names."""
+"""Given: algorithms that a note names."""
 KEEP_TIME = ("Win_", "Put", "Get", "Neighbor", "Ineighbor", "Accumulate", "Comm_")
 """How calls begin that are not replayed, but take as long as they did."""
 NONE = -1
+"""Given: the number of no way to replay a call."""
 Integers = NDArray[np.int64]
 
 

@@ -54,7 +54,8 @@ TIMES_RANKS_SENT = ("Scatter", "Alltoall", "Reduce_scatter_block")
 TIMES_RANKS_RECEIVED = ("Gather", "Allgather", "Alltoall")
 TRIPLE = re.compile(r"(-?\d{1,19}),(-?\d{1,19}),(-?\d{1,19})")
 COUNT = re.compile(r"-?\d{1,19}")
-LARGEST_RANK = 2**31 - 1
+LARGEST_RANK = (1 << 31) - 1
+"""Given: an int of MPI."""
 
 
 @dataclass(frozen=True)

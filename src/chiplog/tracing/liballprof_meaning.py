@@ -13,8 +13,9 @@ from chiplog.tracing.builder import Call
 from chiplog.tracing.trace import IRECEIVES, ISENDS, RECEIVES, SENDRECV_RECEIVE, SENDRECVS, SENDS
 
 WILDCARDS = (-1, -2)
-"""Numbers that stand for MPI_ANY_SOURCE and MPI_PROC_NULL; which is which differs between MPIs."""
+"""Given: numbers that stand for MPI_ANY_SOURCE and MPI_PROC_NULL; which is which differs between MPIs."""
 WORLD = 0
+"""Given: the number of MPI_COMM_WORLD."""
 SOURCE_KINDS = (*RECEIVES, *IRECEIVES, SENDRECV_RECEIVE)
 DESTINATION_KINDS = (*SENDS, *ISENDS, *SENDRECVS)
 
