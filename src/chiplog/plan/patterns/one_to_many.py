@@ -30,9 +30,8 @@ def records(point: PointRequest) -> Records:
 
 def wire(series: SeriesRequest) -> WireCount:
     """A message to each peer and one back, and before them an empty one of each."""
-    return WireCount(
-        3 * series.peers, 2 * series.peers * series.message_bytes
-    )  # Derived: there, back, empty
+    messages = 3 * series.peers  # Derived: there, back, and the empty ones
+    return WireCount(messages, 2 * series.peers * series.message_bytes)
 
 
 PATTERN = Pattern(
