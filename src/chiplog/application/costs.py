@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from chiplog.application.collective_calls import CollectiveCalls, collective_calls
-from chiplog.application.joined_calls import JoinedCalls, join
+from chiplog.application.joined_calls import CollectiveCalls, JoinedCalls, collective_calls, join
 from chiplog.application.messages import Messages, match
 from chiplog.application.result import AppResult, CallCosts, PairRow, RankCosts, SizeRow
 from chiplog.application.waiting import Waiting, waiting_of

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from chiplog.application.collective_calls import collective_calls
-from chiplog.application.joined_calls import JoinedCalls, join
+from chiplog.application.joined_calls import JoinedCalls, collective_calls, join
 from chiplog.application.messages import match
 from chiplog.application.replay_arrays import ReplayArrays
 from chiplog.application.replay_events import events_of

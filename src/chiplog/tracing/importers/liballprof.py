@@ -15,16 +15,17 @@ from chiplog.errors import CorruptFile
 from chiplog.outside import as_float
 from chiplog.tracing.builder import LARGEST_NS, Call, Fields, RankBuilder, fields_of
 from chiplog.tracing.importer import TraceImporter, TraceOptions
-from chiplog.tracing.liballprof_arguments import Arguments, arguments_of
-from chiplog.tracing.liballprof_meaning import (
+from chiplog.tracing.liballprof_arguments import (
     DESTINATION_KINDS,
     SOURCE_KINDS,
     WILDCARDS,
     WORLD,
     AllprofCall,
     AllprofRank,
+    Arguments,
     Key,
     any_source,
+    arguments_of,
     members,
 )
 from chiplog.tracing.text_files import all_ranks_there, files_of_ranks, head_of, numbered_lines
