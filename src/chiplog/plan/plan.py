@@ -30,15 +30,13 @@ GRID = "grid"
 WARM_UP = "warm-up"
 """Purpose of the first record of each launch: the first size is cold, so it is marked and not used."""
 
-MIN_SAMPLES = 3
-"""Given: samples of a series in one record, at least."""
 MIN_POOLED_SAMPLES = 8
 """Given: samples of a series over all visits and launches, below which the interval of its median would be too wide."""
 LARGE_VISITS = 2
 """Given: visits of sizes above `LARGE_BYTES`, at most: each costs as many bytes as thousands of visits of a small
 one."""
-MAX_SAMPLES = 400
-"""Given: samples of a series in one record, at most."""
+MIN_SAMPLES, MAX_SAMPLES = 3, 400
+"""Given: samples of a series in one record, at least and at most."""
 SECONDS_PER_RECORD = 0.020
 """Given: what a record takes of the time where the user gives none."""
 BYTES_PER_RUN = 660_000_000

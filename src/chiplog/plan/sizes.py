@@ -8,10 +8,8 @@ from chiplog.errors import UsageError
 from chiplog.outside import as_integer
 from chiplog.plan.units import format_bytes, parse_bytes
 
-POINTS_PER_OCTAVE = 2
-"""Given: sizes of a range from a power of two to the next."""
-MAX_POINTS_PER_OCTAVE = 64
-"""Given: more are refused."""
+POINTS_PER_OCTAVE, MAX_POINTS_PER_OCTAVE = 2, 64
+"""Given: sizes of a range from a power of two to the next; more are refused."""
 MAX_MESSAGE_BYTES = (1 << 31) - 1
 """Given: what an int of MPI counts."""
 LEAST_RANKS, MOST_RANKS = 2, 65536

@@ -12,10 +12,8 @@ from typing import NamedTuple
 from chiplog.dataset.operations import PASSIVE
 
 ROUND_TRIP, ONE_WAY = "round-trip", "one-way"
-LONG_TRAIN = 10
-"""Given: messages of a train of small ones."""
-SHORT_TRAIN = 2
-"""Derived: a shorter train is a single message."""
+LONG_TRAIN, SHORT_TRAIN = 10, 2
+"""Given: messages of a train of small ones, and of large ones; a shorter train is a single message."""
 SECOND_TRAIN = 3
 """Given: messages of a delayed train that is taken beside one of more than twice that length: what the last message of
 a train does is in both, and not in their difference. A train of 2 may end like a lone message, or not."""
@@ -24,10 +22,8 @@ RECEIVE_TRAIN = 4
 messages on the wire even where they share its bandwidth."""
 TRAIN_BYTES = 128 << 10
 """Given: trains get shorter where a whole one would be longer than this, so that bytes stay bounded."""
-FEW_SENDS = 4
-"""Given: sends in a row, and messages of a flood of large ones."""
-FLOOD_TRAIN = 32
-"""Given: messages of a flood of small ones."""
+FLOOD_TRAIN, FEW_SENDS = 32, 4
+"""Given: messages of a flood of small ones, and of large ones; so few sends in a row are timed alone, too."""
 FLOOD_BYTES = 1 << 20
 """Given: floods get shorter where a whole one would be longer than this."""
 WINDOW = 16
