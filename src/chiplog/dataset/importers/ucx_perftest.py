@@ -32,8 +32,8 @@ from chiplog.dataset.import_parts import (
 )
 from chiplog.dataset.import_series import flood, half_round_trips, whole_operations
 from chiplog.dataset.import_text import Skipped, clean_lines, is_number, lacks_value
-from chiplog.dataset.import_ucx_sizes import MICROSECOND, check_size, size_by_rates
-from chiplog.dataset.import_values import NANOSECOND, number, time, too_long
+from chiplog.dataset.import_ucx_sizes import check_size, size_by_rates
+from chiplog.dataset.import_values import MICROSECOND, NANOSECOND, number, time, too_long
 from chiplog.dataset.importer import (
     Imported,
     ImportedRecord,
