@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from chiplog.application.collective_calls import collective_calls
-from chiplog.application.joined_calls import JoinedCalls, join
+from chiplog.application.joined_calls import JoinedCalls, collective_calls, join
 from chiplog.application.messages import match
 from chiplog.application.replay import computed_times_ns
 from chiplog.application.replay_plan import NONE, ReplayPlan, plan_replay

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from chiplog.measurement.compiling import SharedObjects
 from chiplog.measurement.launchers import SimulatedPlatform, launch_command
-from chiplog.measurement.objects import SharedObjects
 from chiplog.measurement.probes import BuiltProbe, compile_flags, native_sources
 
 PARTS = (

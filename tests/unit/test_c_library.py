@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from chiplog.measurement import c_library as module
-from chiplog.measurement.c_library import c_library
+from chiplog.measurement import groups as module
+from chiplog.measurement.groups import c_library
 
 LISTED = """glibc.cpu.x86_rep_movsb_threshold: 0x840 (min: 0x200, max: 0xffffffffffffffff)
 glibc.cpu.x86_rep_stosb_threshold: 0x800 (min: 0x1, max: 0xffffffffffffffff)

@@ -15,7 +15,7 @@ from chiplog.errors import RunFailed
 from chiplog.jobs import analysis as analysis_module
 from chiplog.jobs.measure import measure
 from chiplog.jobs.measure_to_report import RunRequest, run
-from chiplog.measurement.interrupt import InterruptGuard
+from chiplog.measurement.recorder import InterruptGuard
 from chiplog.measurement.start import Start
 from chiplog.measurement.time_budget import OutOfTime, deadline, latest_end, slowness, within
 from chiplog.plan import PlanOptions

@@ -20,7 +20,7 @@ from chiplog.plan import (
 from chiplog.plan.assessment import records_of, within_inline_limit, without_late_receiver
 from chiplog.plan.bell import ladder, ladder_sizes
 from chiplog.plan.patterns import all_patterns, find_pattern, wire_of
-from chiplog.plan.patterns.trains import train_length
+from chiplog.plan.patterns.pattern import train_length
 from chiplog.plan.plan import visits_of
 from chiplog.plan.request import SeriesRequest, StopRule
 

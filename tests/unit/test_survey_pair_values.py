@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from chiplog.dataset.lines import Where
+from chiplog.dataset.lines import Where, parse_record
 from chiplog.dataset.records import record_series
-from chiplog.dataset.sample_lists import parse_record
 from chiplog.dataset.series import Dataset
 from chiplog.errors import CorruptFile, UsageError
 from chiplog.machine_survey.nodes import node_names, refuse_ambiguous

@@ -14,7 +14,7 @@ from prediction import fit_of
 from chiplog.errors import UsageError
 from chiplog.fitting.model_file import write_model
 from chiplog.fitting.result import Fit
-from chiplog.plan.ranks import parse_ranks
+from chiplog.plan.sizes import parse_ranks
 from chiplog.prediction.n_way import N_WAY
 from chiplog.tune.choice import Choice, Tuning, tuning_to_json, without_far_choices
 from chiplog.tune.choose import choose

@@ -33,7 +33,22 @@ def test_every_number_of_the_noise_model_is_marked_and_they_are_fewer_than_120(
 
 
 @pytest.mark.parametrize(
-    "room", ["fitting", "machine_survey", "report", "cli", "jobs", "api", "run_history"]
+    "room",
+    [
+        "api",
+        "application",
+        "cli",
+        "comparison",
+        "dataset",
+        "fitting",
+        "jobs",
+        "machine_survey",
+        "measurement",
+        "plan",
+        "report",
+        "run_history",
+        "tracing",
+    ],
 )
 def test_every_number_of_the_room_is_marked(counter: ModuleType, room: str) -> None:
     numbers = counter.count_room(room, None).numbers

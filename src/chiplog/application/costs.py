@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from chiplog.application.collective_calls import CollectiveCalls, collective_calls
-from chiplog.application.joined_calls import JoinedCalls, join
+from chiplog.application.joined_calls import CollectiveCalls, JoinedCalls, collective_calls, join
 from chiplog.application.messages import Messages, match
 from chiplog.application.result import AppResult, CallCosts, PairRow, RankCosts, SizeRow
 from chiplog.application.waiting import Waiting, waiting_of
@@ -19,7 +18,8 @@ from chiplog.tracing.trace import (
     full_name,
 )
 
-NS_PER_SECOND = 1e9
+NS = 1e9
+"""Given: nanoseconds of a second."""
 
 
 def costs_of(trace: Trace) -> AppResult:
@@ -33,7 +33,7 @@ def costs_of(trace: Trace) -> AppResult:
     return AppResult(
         trace.source,
         len(trace.ranks),
-        float(end.max() - begin.min()) / NS_PER_SECOND if begin.size else 0.0,
+        float(end.max() - begin.min()) / NS if begin.size else 0.0,
         trace.has_times,
         _ranks(joined, messages, waiting),
         _calls(joined, waiting),
@@ -70,9 +70,9 @@ def _ranks(joined: JoinedCalls, messages: Messages, waiting: Waiting) -> tuple[R
             rank.seconds,
             rank.mpi_seconds,
             rank.start_and_end_seconds,
-            late_sender / NS_PER_SECOND,
-            late_receiver / NS_PER_SECOND,
-            collective / NS_PER_SECOND,
+            late_sender / NS,
+            late_receiver / NS,
+            collective / NS,
             bytes_sent,
             bytes_received,
             rank.call_counts,
@@ -97,13 +97,12 @@ def _calls(joined: JoinedCalls, waiting: Waiting) -> tuple[CallCosts, ...]:
     places = np.arange(is_part.size)
     kind = joined.calls["kind"][np.maximum.accumulate(np.where(is_part, 0, places))]
     both_bytes = joined.calls["sent_bytes"] + joined.calls["received_bytes"]
-    sums = np.zeros((4, len(KINDS)), np.int64)
-    for at, values in enumerate((counted, joined.durations_ns, waiting.all, both_bytes)):
-        np.add.at(sums[at], kind, values)
+    columns = (counted, joined.durations_ns, waiting.all, both_bytes)
+    sums = np.zeros((len(columns), len(KINDS)), np.int64)
+    for values_of_kind, values in zip(sums, columns, strict=True):
+        np.add.at(values_of_kind, kind, values)
     rows = [
-        CallCosts(
-            full_name(name), int(count), ns / NS_PER_SECOND, waited / NS_PER_SECOND, int(moved)
-        )
+        CallCosts(full_name(name), int(count), ns / NS, waited / NS, int(moved))
         for name, count, ns, waited, moved in zip(KINDS, *sums.tolist(), strict=True)
         if count
     ]

@@ -13,7 +13,7 @@ from chiplog.simulation.conditions import PairClasses
 MOST_RANKS = 512
 """Given: of more ranks the exchange of every two would take minutes."""
 ROUNDING = 1e-9
-"""Given: times whose relative difference is smaller are the same."""
+"""Derived: share of a time; times nearer to each other are the same."""
 Weights = NDArray[np.float64]
 """By class, rank and rank: the time of all messages between two ranks if the two were of the class."""
 Groups = NDArray[np.int64]

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from chiplog.application.collective_calls import collective_calls
-from chiplog.application.joined_calls import JoinedCalls, join
+from chiplog.application.joined_calls import JoinedCalls, collective_calls, join
 from chiplog.application.messages import match
 from chiplog.application.replay_arrays import ReplayArrays
 from chiplog.application.replay_events import events_of
@@ -27,8 +26,12 @@ from chiplog.tracing.trace import (
     kinds,
 )
 
-MOST_SECONDS = 2.0**63 / 1e12
-"""Given: the simulator counts picoseconds."""
+MOST_SECONDS = float(1 << 63) / 1e12
+"""Derived: the simulator counts picoseconds in 63 bits."""
+MOST_NS = 1 << 62
+"""Derived: no time is longer."""
+DAY_SECONDS = 86400
+"""Given: seconds of a day."""
 
 
 @dataclass(frozen=True)
@@ -80,7 +83,7 @@ def computed_times_ns(
                 "--flops-per-second: the trace has flops in place of times; say how fast a rank computes."
             )
         flops = [rank.computed_flops for rank in ranks if rank.computed_flops is not None]
-        times = np.minimum(np.concatenate(flops) / flops_per_second * 1e9, 2.0**62)
+        times = np.minimum(np.concatenate(flops) / flops_per_second * 1e9, float(MOST_NS))
         return np.round(times).astype(np.int64)
     begin, end = joined.calls["begin_ns"], joined.calls["end_ns"]
     before = np.concatenate([[0], end[:-1]])
@@ -96,7 +99,7 @@ def _refuse_endless(joined: JoinedCalls, computed_ns: Integers) -> None:
     seconds = np.bincount(joined.rank, computed_ns / 1e9)
     if seconds.max(initial=0.0) < MOST_SECONDS:
         return
-    rank, days = int(seconds.argmax()), seconds.max() / 86400  # Given: seconds of a day
+    rank, days = int(seconds.argmax()), seconds.max() / DAY_SECONDS
     sentence = f"rank {rank} would compute for {days:.3g} days, of which 106 can be simulated"
     if not joined.trace.has_times:
         raise UsageError(f"--flops-per-second: {sentence}; say a faster one.")
@@ -114,5 +117,5 @@ def _local_ns(joined: JoinedCalls, plan: ReplayPlan) -> NDArray[np.int64]:
     durations[plan.way != NONE] = 0
     for name in STARTS_AND_ENDS:
         rows = joined.calls["kind"] == kinds(name)[0]
-        durations[rows] = durations[rows].min(initial=2**62)
+        durations[rows] = durations[rows].min(initial=MOST_NS)
     return durations

@@ -8,9 +8,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from chiplog.application.collective_calls import BLOCKING, CollectiveCalls
 from chiplog.application.collective_templates import Moved, Template, message_bytes_of, template
-from chiplog.application.joined_calls import JoinedCalls
+from chiplog.application.joined_calls import BLOCKING, CollectiveCalls, JoinedCalls
 from chiplog.application.messages import Messages
 from chiplog.collectives.mpis.choice import OPERATIONS, AlgorithmChoice, Chooser, CollectiveCall
 from chiplog.counts import counted
@@ -23,6 +22,7 @@ MOST_NAMED = 4
 KEEP_TIME = ("Win_", "Put", "Get", "Neighbor", "Ineighbor", "Accumulate", "Comm_")
 """How calls begin that are not replayed, but take as long as they did."""
 NONE = -1
+"""Given: the number of no way to replay a call."""
 Integers = NDArray[np.int64]
 
 

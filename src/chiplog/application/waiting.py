@@ -11,8 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from chiplog.application.collective_calls import BLOCKING, CollectiveCalls
-from chiplog.application.joined_calls import NEVER, JoinedCalls, Rows
+from chiplog.application.joined_calls import BLOCKING, NEVER, CollectiveCalls, JoinedCalls, Rows
 from chiplog.application.messages import Messages
 from chiplog.tracing.trace import KINDS, are_of_kinds
 

@@ -25,8 +25,8 @@ def changes(
 
     Printed is the consensus of all its series.
     """
-    from chiplog.dataset.parts import by_part, part_or_target
     from chiplog.dataset.run_file import read_run
+    from chiplog.dataset.series import by_part, part_or_target
     from chiplog.protocol_changes.result import changes_to_json
 
     dataset = part_or_target(read_run(run), target)

@@ -101,8 +101,8 @@ def _compared(
     UsageError where an option belongs to the other form of the command.
     """
     from chiplog.comparison.result import ModelRows
-    from chiplog.dataset.parts import one_part
     from chiplog.dataset.run_file import read_run
+    from chiplog.dataset.series import one_part
 
     if runs.other is not None:
         _only_for("RUN", judging.by_name())
@@ -139,7 +139,7 @@ def _runs(run: Path, other: Path, fail_on: str | None, target: str | None) -> Se
 
 def _without_part(run: Dataset, target: str | None) -> Dataset:
     """The series that --target means, without a part's name, so that they meet those of a file that has no parts."""
-    from chiplog.dataset.parts import part_or_target
+    from chiplog.dataset.series import part_or_target
 
     chosen = part_or_target(run, target)
     if target is None:

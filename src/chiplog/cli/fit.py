@@ -49,8 +49,8 @@ def fit(
 
     The results are parameters with intervals, protocol changes and errors.
     """
-    from chiplog.dataset.parts import part_or_target
     from chiplog.dataset.run_file import read_run
+    from chiplog.dataset.series import part_or_target
     from chiplog.fitting.fit import fit_all
     from chiplog.fitting.request import FitRequest, left_out_lines
 

@@ -31,7 +31,7 @@ def _models() -> Mapping[str, str]:
 
 def _transports() -> Mapping[str, str]:
     """With the operations and ways of posting that each has."""
-    from chiplog.measurement.known_transports import known_transports
+    from chiplog.measurement.inquiry import known_transports
 
     return {transport.name: transport.sentence for transport in known_transports()}
 
@@ -112,7 +112,7 @@ TABLES: Mapping[str, Callable[[], Mapping[str, str]]] = {
 
 
 def _transport_members() -> dict[str, dict[str, list[str]]]:
-    from chiplog.measurement.known_transports import known_transports
+    from chiplog.measurement.inquiry import known_transports
 
     return {
         transport.name: {

@@ -175,7 +175,7 @@ def _ranks(ranks: str | None, operation: str, peers: int | None) -> tuple[int, .
     """The numbers of ranks that are meant; UsageError where nothing says them."""
     from chiplog.collectives.algorithm import MOST_RANKS
     from chiplog.errors import UsageError
-    from chiplog.plan.ranks import parse_ranks
+    from chiplog.plan.sizes import parse_ranks
     from chiplog.prediction.to_many import OPERATION
 
     if ranks is not None:

@@ -259,8 +259,7 @@ def _measure_shape(
 
 def _asked_race(asked: AskedTuning, race: RacingOptions) -> Asked:
     from chiplog.measurement.datatypes import parse_datatypes
-    from chiplog.plan.ranks import parse_ranks
-    from chiplog.plan.sizes import parse_sizes
+    from chiplog.plan.sizes import parse_ranks, parse_sizes
     from chiplog.tune.measured.shapes import parse_shapes
     from chiplog.tune.measured.tuning import DEFAULT_SIZES, Asked
 

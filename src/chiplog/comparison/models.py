@@ -10,7 +10,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chiplog.comparison.changes_left import changes_left
-from chiplog.comparison.expression import FEWEST_TRAINING_VALUES, Split, parse_expression, part
+from chiplog.comparison.expression import (
+    FEWEST_TRAINING_VALUES,
+    Split,
+    most_pair_folds,
+    pair_folds,
+    pair_points,
+    pairs_held_out,
+    parse_expression,
+    part,
+)
 from chiplog.comparison.judged import (
     HeldOutPoints,
     default_models,
@@ -18,7 +27,6 @@ from chiplog.comparison.judged import (
     in_shown_state,
     judged_on,
 )
-from chiplog.comparison.pairs import most_pair_folds, pair_folds, pair_points, pairs_held_out
 from chiplog.comparison.result import ModelRow, ModelRows
 from chiplog.dataset.series import Dataset
 from chiplog.errors import UsageError

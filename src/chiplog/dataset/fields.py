@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 
 from chiplog.dataset.lines import Where
 from chiplog.errors import CorruptFile
+from chiplog.outside import LARGEST_INTEGER
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-LARGEST = 2**63 - 1
 _KINDS = {
     bool: "true or false",
     int: "an integer",
@@ -69,7 +69,7 @@ class Fields:
         value = self.required(name)
         if type(value) is not int:
             raise self.wrong(name, f"must be an integer, not {kind_of(value)}")
-        if not minimum <= value <= LARGEST:
+        if not minimum <= value <= LARGEST_INTEGER:
             raise self.wrong(name, f"must be from {minimum} to 2^63 - 1, but is {value}")
         return value
 
@@ -77,7 +77,7 @@ class Fields:
         """Integers from 0 to 2^63 - 1, all at once."""
         members = self.members
         values = [members.get(name) for name in names]
-        if set(map(type, values)) == {int} and 0 <= min(values) and max(values) <= LARGEST:  # type: ignore[type-var,operator]
+        if set(map(type, values)) == {int} and 0 <= min(values) and max(values) <= LARGEST_INTEGER:  # type: ignore[type-var,operator]
             return values  # type: ignore[return-value]
         return [self.integer(name) for name in names]
 
@@ -88,7 +88,7 @@ class Fields:
         value = self.required(name)
         if type(value) is not int and type(value) is not float:
             raise self.wrong(name, f"must be a number, not {kind_of(value)}")
-        if not 0 <= value <= LARGEST or not math.isfinite(value):
+        if not 0 <= value <= LARGEST_INTEGER or not math.isfinite(value):
             raise self.wrong(name, f"must be finite and not negative, but is {value}")
         return float(value)
 
@@ -187,6 +187,6 @@ class Fields:
         for index, value in enumerate(values):
             if type(value) is not int:
                 return self.wrong(f"{name}[{index}]", f"must be an integer, not {kind_of(value)}")
-            if not 0 <= value <= LARGEST:
+            if not 0 <= value <= LARGEST_INTEGER:
                 return self.wrong(f"{name}[{index}]", f"must be from 0 to 2^63 - 1, but is {value}")
         return self.wrong(name, "must hold integers")

@@ -81,7 +81,7 @@ def collective_series(
 
 RANKS_UNKNOWN = {
     "fact": "the file does not say of how many ranks the collective operations are",
-    "number": 1,
+    "number": 1,  # Given: of this file
     "unit": "files",
     "remedy": "name the number with --ranks",
 }

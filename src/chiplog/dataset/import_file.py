@@ -17,7 +17,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 import chiplog
-from chiplog.dataset.fields import LARGEST
 from chiplog.dataset.foreign import TOOLS, csv_advice, head_of, importer_of, tool_of
 from chiplog.dataset.import_collectives import COLLECTIVES
 from chiplog.dataset.import_values import ROUNDING, SHORTEST_SECONDS
@@ -35,11 +34,12 @@ from chiplog.dataset.records import DIRECTIONS, SCHEMA
 from chiplog.dataset.run_file import write_run
 from chiplog.errors import CorruptFile, UsageError
 from chiplog.input_file import MOST_DATA_BYTES, open_input, read_bounded
+from chiplog.outside import LARGEST_INTEGER
 
 _Line = dict[str, object]
 
 OTHER_BYTES = (64, 0.01)
-"""How many characters of a log may be in another encoding than UTF-8: a number, or a share where that is more."""
+"""Given: how many characters of a log may not be UTF-8: a number, or a share where that is more."""
 
 
 def import_file(
@@ -157,7 +157,7 @@ def _write(
         "warnings": list(imported.warnings),
     }
     if imported.resolution_seconds is not None:
-        resolution_ns = round(imported.resolution_seconds * 1e9, 6)
+        resolution_ns = round(imported.resolution_seconds * 1e9, ndigits=6)
         header["clock"] = {"resolution_ns": resolution_ns, "overhead_ns": None}
     write_run(out, header, lines)
     if note is not None:
@@ -227,7 +227,7 @@ def _record(index: int, record: ImportedRecord) -> dict[str, object]:
         "visit": record.visit,
         "launch": record.launch,
         "started_ns": 0,
-        "elapsed_ns": min(LARGEST, round(total * 1e9)),
+        "elapsed_ns": min(LARGEST_INTEGER, round(total * 1e9)),
         "placement_ns": None,
         "payload": "unchecked",
         "stopped": "samples",
@@ -263,13 +263,13 @@ def _series(series: ImportedSeries) -> dict[str, object]:
         "direction": series.direction,
         "message_bytes": series.message_bytes,
         "train": series.train,
-        "delay_ns": round(series.delay_seconds * 1e9, 6),
+        "delay_ns": round(series.delay_seconds * 1e9, ndigits=6),
         "batch": series.batch,
         "pairs": series.pairs,
         "peers": series.peers,
         "warmup": series.warmup,
-        "messages": min(LARGEST, calls * series.messages_per_sample),
-        "bytes": min(LARGEST, calls * bytes_per_sample),
+        "messages": min(LARGEST_INTEGER, calls * series.messages_per_sample),
+        "bytes": min(LARGEST_INTEGER, calls * bytes_per_sample),
         **_samples(series.seconds * series.batch),
         **of_round,
     }

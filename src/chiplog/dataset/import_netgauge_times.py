@@ -26,15 +26,11 @@ import numpy as np
 
 from chiplog.dataset.import_series import half_round_trips
 from chiplog.dataset.import_text import Skipped, clean_lines, is_number, lacks_value
-from chiplog.dataset.import_values import time, whole
+from chiplog.dataset.import_values import BYTE_BITS, MICROSECOND, PRINTED_STEP, time, whole
 from chiplog.dataset.importer import Imported, ImportedRecord, ImportedSeries, Options, Source
 from chiplog.dataset.lines import Where
 from chiplog.errors import UsageError
 
-MICROSECOND = 1e-6
-MEGABIT = 1e6
-PRINTED_STEP = 0.01
-"""Given: summaries have two digits behind the point."""
 SAMPLES = re.compile(r"#\s*size\s+rtt\s*")
 SUMMARY = re.compile(
     r"##\s*(?:Netgauge v\S+.*?(?:(\d+) processes)?|A(?:\.\.\.message size|\s+-\s+B\b).*)"
@@ -43,7 +39,7 @@ PRINTED = re.compile(r"(\d+) bytes\s+->\s+(\S+) us\s+==\s+(\S+) Mbit/s")
 _COMMAND = re.compile(r".*\bNetgauge v\S+ .*?\bP=(\d+)\b(?:.*\s-x\s+(\w+))?.*")
 _PATTERNS = ("ping_pong", "pairs", "exchange")
 _MEDIAN: Mapping[int, int] = {17: 9, 13: 7}
-"""Where the median of RTT/2 stands in a summary of so many numbers: in the file, and as printed with -v."""
+"""Given: where the median of RTT/2 stands in a summary of so many numbers: in the file, and as printed with -v."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +47,7 @@ class _TimesKind:
     """What the times of a file are of."""
 
     is_exchange: bool = False
-    pairs: int = 1
+    pairs: int = 1  # Given: without _concK
     is_size_of_all: bool = False
     """Is a size that of the messages of all pairs together?"""
     stripes: int | None = None
@@ -166,7 +162,7 @@ class _TimesReader:
     def value(self, word: str, column: str, line: str, where: Where) -> float | None:
         """Microseconds; None where the row has no time and was skipped."""
         if is_number(word) and lacks_value(word):
-            self.skipped.row(where, line, column, f"is {word[:20]}: there is no time for that")
+            self.skipped.without_time(where, line, column, word)
             return None
         return time(word, column, where, factor=MICROSECOND) / MICROSECOND
 
@@ -266,10 +262,12 @@ def _printed(reader: _TimesReader, match: re.Match[str], line: str, where: Where
     """Takes the median, which only the rate tells."""
     size = whole(match[1], "bytes", where)
     rate, least = match[3], match[2]
-    if not is_number(rate) or lacks_value(rate) or size == 0:
-        reader.skipped.row(where, line, "Mbit/s", f"is {rate[:20]}: there is no time for that")
+    if size == 0 or lacks_value(rate):
+        reader.skipped.without_time(where, line, "Mbit/s", rate)
         return
-    value = time(str(8 * size / float(rate)), "Mbit/s", where, factor=MICROSECOND) / MICROSECOND
+    value = (
+        time(str(BYTE_BITS * size / float(rate)), "Mbit/s", where, factor=MICROSECOND) / MICROSECOND
+    )
     reader.step = max(reader.step, value * PRINTED_STEP / float(rate))
     tag = {"min_seconds": time(least, "us", where, factor=MICROSECOND)}
     _once(reader, size, value, tag, where)

@@ -21,10 +21,12 @@ from chiplog.dataset.importer import ImportedRecord, ImportedSeries
 from chiplog.dataset.lines import Where
 
 INT_BYTES = 4
+"""Given: sizes are in ints."""
 _FAR = re.compile(r"(Hops|Distance)\b\s*:?\s*(.*)", re.IGNORECASE)
 _RANKS = re.compile(r"(master|partner):\s*(\d+(?:,\s*\d+)*)\s*")
 _LABEL = re.compile(r"([A-Za-z][\w -]{0,40}):")
 _LONGEST_NAME = 60
+"""Given: characters of the ranks in a part's name."""
 
 
 @dataclass
@@ -33,7 +35,7 @@ class Between:
 
     ranks: dict[str, str] = field(default_factory=dict)
     pairs: int = 0
-    """How many ranks the last list has; 0 where there is none."""
+    """Given where a line says it: how many ranks the last list has; 0 where there is none."""
     far: dict[str, int] = field(default_factory=dict)
     """`hops` and `distance`, as far as they are said."""
     label: str | None = None

@@ -1,26 +1,43 @@
-"""What the tests of the OSU micro-benchmarks measure, and how a row of each becomes a series."""
+"""What the tests of the OSU micro-benchmarks measure, and how a row of each becomes a series.
+
+Those of collective operations and of both directions at once, with their columns:
+
+    # OSU MPI Allreduce Latency Test v7.4                   # Size       Avg Latency(us)   Min ...  Max ...  Iterations
+    # OSU MPI Barrier Latency Test v7.4                     # Avg Latency(us)                      no size: one number
+    # OSU MPI Non-blocking Allreduce Latency Test v7.4      # Size  Overall(us)  Compute(us)  Pure Comm.(us)  Overlap(%)
+    # OSU MPI Bi-Directional Bandwidth Test v7.4            # Size      Bandwidth (MB/s)
+
+A time is the mean over all ranks and iterations, each by its own clock since it left a barrier: `Avg Latency`, or of
+operations that don't block `Pure Comm.`, their time without any computation. The message is the block of one rank of
+gather, scatter, allgather and alltoall, else the whole buffer. Windows of messages both ways at once become
+`bidirectional_flood`: the time of a window of both.
+
+Source: the OSU micro-benchmarks' output and loops, versions 3 to 7.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
 
-from chiplog.dataset.import_osu_columns import DEFAULTS, OsuColumn
+from chiplog.dataset.import_collectives import DEFAULT, collective_name, collective_series
+from chiplog.dataset.import_osu_tables import DEFAULT_WINDOW, DEFAULTS, OsuColumn
 from chiplog.dataset.import_series import flood, half_round_trips, whole_operations
 from chiplog.dataset.import_text import is_number, lacks_value
-from chiplog.dataset.import_values import LONGEST_SECONDS, number, time
+from chiplog.dataset.import_values import (
+    AGREEMENT,
+    LONGEST_SECONDS,
+    MEGABYTE,
+    PRINTED_STEP,
+    number,
+    time,
+)
 from chiplog.dataset.importer import ImportedSeries
 from chiplog.dataset.lines import Where
-
-DEFAULT_WINDOW = 64
-MEGABYTE = 1e6
-PRINTED_STEP = 0.01
-"""Given: numbers have two digits behind the point."""
-ATOMIC_BYTES = 8
-AGREEMENT = 0.01
-"""Share, and megabytes per second, by which the two columns of osu_mbw_mr may differ for rounding."""
+from chiplog.dataset.operations import ATOMIC_BYTES
 
 
 @dataclass
@@ -129,7 +146,7 @@ def _several(words: list[str], size: int, test: OsuTest, where: Where) -> Import
     if test.has_message_rate:
         rate = number(words[2], "Messages/s", where)
         said = size * rate / MEGABYTE
-        if abs(said - megabytes) > AGREEMENT * (1.0 + said):
+        if abs(said - megabytes) > AGREEMENT * said + PRINTED_STEP:
             what = f"is {megabytes:g}, but the rate of messages gives {said:g}"
             raise where.corrupt("MB/s", what)
     elif size == 0:
@@ -213,3 +230,64 @@ def bounded(seconds: float, name: str, where: Where) -> float:
     if seconds > LONGEST_SECONDS:
         raise where.corrupt(name, f"means {seconds:g} s, more than {LONGEST_SECONDS:g} s")
     return seconds
+
+
+BLOCKING, NON_BLOCKING = "Avg Latency(us)", "Pure Comm.(us)"
+BOTH_WAYS = "bidirectional_flood"
+_COLLECTIVE = re.compile(
+    r"(?:(?P<library>NCCL|RCCL)(?:-\w+)? )?(?P<free>Non-?blocking )?(?P<neighbours>Neighborhood )?(?P<name>\S+?)"
+    r"(?: Personalized Exchange)?(?P<persistent> Persistent)? Latency Test",
+    re.IGNORECASE,
+)
+_BOTH_WAYS = re.compile(
+    r"Bi-?(?:Directional )?Bandwidth(?P<persistent> Persistent)? Test", re.IGNORECASE
+)
+
+
+def collective_reader(name: str) -> tuple[OsuReader, str] | None:
+    """What reads the rows of such a test, and its operation; None of another test. `name` is that of its title.
+
+    >>> reader, operation = collective_reader("Non-blocking All-to-All Latency Test")
+    >>> reader.pattern, reader.columns, operation
+    ('alltoall', ('Pure Comm.(us)',), 'default, non-blocking')
+    """
+    if match := _BOTH_WAYS.fullmatch(name):
+        operation = "send, persistent" if match["persistent"] else "send"
+        return OsuReader(BOTH_WAYS, _both_ways, ("Bandwidth (MB/s)",)), operation
+    match = _COLLECTIVE.fullmatch(name)
+    collective = collective_name(match["name"]) if match else None
+    if match is None or collective is None:
+        return None
+    pattern = f"neighbor_{collective}" if match["neighbours"] else collective
+    kinds = {"free": "non-blocking", "persistent": "persistent"}
+    operation = ", ".join(
+        [
+            (match["library"] or DEFAULT).lower(),
+            *(word for key, word in kinds.items() if match[key]),
+        ]
+    )
+    column = NON_BLOCKING if match["free"] else BLOCKING
+    return OsuReader(pattern, _collective, (column,), has_sizes=collective != "barrier"), operation
+
+
+def _collective(words: list[str], size: int, test: OsuTest, where: Where) -> ImportedSeries:
+    seconds = np.array([time(words[1], test.reader.columns[0], where, factor=test.factor)])
+    return collective_series(
+        test.reader.pattern, size, seconds, algorithm=test.operation, ranks=test.ranks
+    )
+
+
+def _both_ways(words: list[str], size: int, test: OsuTest, where: Where) -> ImportedSeries:
+    rate = number(words[1], "Bandwidth (MB/s)", where, factor=test.factor)
+    if size == 0:
+        raise where.corrupt("Size", "a bandwidth of messages of 0 bytes says no time")
+    seconds = bounded(2 * test.window * size / rate, "Bandwidth (MB/s)", where)
+    return ImportedSeries(
+        pattern=BOTH_WAYS,
+        direction="call",
+        operation=test.operation,
+        message_bytes=size,
+        seconds=np.array([seconds]),
+        messages_per_sample=2 * test.window,
+        train=test.window,
+    )

@@ -15,8 +15,10 @@ from chiplog.dataset.importer import ImportedRecord
 from chiplog.dataset.lines import Where
 
 UNLIKE = 2.0
-"""Tables of one test whose times differ by more than this factor were not measured over one path."""
+"""Given: tables of one test whose times differ by more than this factor were not measured over one path."""
 HOST = "host-buffers"
+MOST_SHOWN = 4
+"""Given: parts that a warning names."""
 
 
 @dataclass
@@ -103,7 +105,7 @@ def parts_warning(records: Sequence[ImportedRecord]) -> tuple[Mapping[str, objec
     names = list(dict.fromkeys(record.placement for record in records if record.placement))
     if len(names) < 2:
         return ()
-    shown = ", ".join(names[:4]) + (", ..." if len(names) > 4 else "")
+    shown = ", ".join([*names[:MOST_SHOWN], *(["..."] if len(names) > MOST_SHOWN else [])])
     return (
         {
             "fact": f"the file has parts of different paths, which are kept apart: {shown}",

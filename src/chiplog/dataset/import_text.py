@@ -32,7 +32,7 @@ _PREFIX = re.compile(
 """What `srun -l`, `mpiexec -l` (of MPICH, of Intel MPI and of Cray's PALS), services that keep logs, `journalctl`,
 `ts`, `docker compose`, `kubectl logs`, `pdsh` (a host whose name has a digit) and quotations put before each line."""
 PREFIXES = 3
-"""Definition: so many prefixes may stand before a line, as a date before a rank's number."""
+"""Given: so many prefixes may stand before a line, as a date before a rank's number."""
 _PLACES = re.compile(
     r"\b(intra|inter|same|different|single|two)[-_ ]?(node|socket|numa)s?\b", re.IGNORECASE
 )
@@ -167,6 +167,10 @@ class Skipped:
         """A row of a table that `what` makes unusable: nan or 0.00 in `column`, or a row that was cut."""
         error = where.corrupt(column, f"{what}, and no other row can be used")
         self._count("rows", where, line[:40], error)
+
+    def without_time(self, where: Where, line: str, column: str | None, word: str) -> None:
+        """A row whose time is `word`: zero, or no number."""
+        self.row(where, line, column, f"is {word[:20]}: there is no time for that")
 
     def cut_row(self, where: Where, line: str, error: CorruptFile) -> None:
         """A row with too few columns: `error` is raised if another row of its table follows, see `row_follows`."""

@@ -5,12 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
+from chiplog.dataset.import_values import AGREEMENT, MEBIBYTE, MICROSECOND
 from chiplog.dataset.lines import Where
 
-MICROSECOND = 1e-6
-MEBIBYTE = float(1 << 20)
-AGREEMENT = 0.01
-"""Share by which a row's time and bandwidth may contradict its size; no rounding makes so much."""
+_TIME_STEP, _RATE_STEP = 0.0005, 0.005
+"""Given: half of the last digit of times, in us, and of bandwidths, in MiB/s."""
 Rows = Sequence[tuple[list[float], Where]]
 """The eight numbers of each row, and its place."""
 
@@ -28,7 +27,7 @@ def _rounding(microseconds: float, mebibytes: float, product: float) -> float:
     """By how many bytes the product of a time and a bandwidth is off, as both are rounded."""
     if not microseconds or not mebibytes:
         return math.inf
-    return product * (0.0005 / microseconds + 0.005 / mebibytes)
+    return product * (_TIME_STEP / microseconds + _RATE_STEP / mebibytes)
 
 
 def size_by_rates(rows: Rows) -> int:
@@ -59,15 +58,16 @@ def size_by_rates(rows: Rows) -> int:
 
 def _spans(values: list[float]) -> Iterator[tuple[float, float]]:
     """From which to which size each of a row's two times agrees with its bandwidth and its rate of messages."""
-    for at, bandwidth, rate in ((2, values[4], values[6]), (3, values[5], values[7])):
-        product = values[at] * MICROSECOND * bandwidth * MEBIBYTE
-        off = _rounding(values[at], bandwidth, product)
+    averages, overall = values[2::2], values[3::2]
+    for microseconds, bandwidth, rate in (averages, overall):
+        product = microseconds * MICROSECOND * bandwidth * MEBIBYTE
+        off = _rounding(microseconds, bandwidth, product)
         if not math.isfinite(off) or product <= 0:
             continue
         low, high = product - off, product + off
         if rate > 0:
             quotient = bandwidth * MEBIBYTE / rate
-            slack = quotient * (0.5 / rate + 0.005 / bandwidth)
+            slack = quotient * (0.5 / rate + _RATE_STEP / bandwidth)
             if quotient - slack <= high and quotient + slack >= low:
                 low, high = max(low, quotient - slack), min(high, quotient + slack)
         yield low, high

@@ -7,14 +7,24 @@ import math
 from chiplog.dataset.lines import Where
 from chiplog.outside import as_integer, as_number
 
+NANOSECOND, MICROSECOND, MILLISECOND = 1e-9, 1e-6, 1e-3
+"""Given: seconds."""
+MEGABYTE, MEBIBYTE = 1e6, float(1 << 20)
+"""Given: bytes."""
+BYTE_BITS = 8
+"""Given: bits."""
+PRINTED_STEP = 0.01
+"""Given: the last digit of a number with two digits behind the point."""
+MICROSECOND_STEP = PRINTED_STEP * MICROSECOND
+"""The step in which most tools print times, in seconds."""
+AGREEMENT = 0.01
+"""Given: share by which two columns of one row may contradict each other, beside their rounding."""
 LONGEST_SECONDS = 1e6
-"""No single time may be longer: it would not fit the storage in picoseconds, and is surely in another unit."""
-
+"""Given: no single time may be longer: it would not fit the storage in picoseconds, and is surely in another unit."""
 SHORTEST_SECONDS = 1e-12
-"""No single time may be shorter, but 0: a run file keeps picoseconds."""
-
+"""Given: no single time may be shorter, but 0: a run file keeps picoseconds."""
 ROUNDING = 1e-15
-"""Relative difference that a product and a quotient of float64 may make."""
+"""Derived: relative difference that a product and a quotient of float64 may make."""
 
 
 def number(text: str, name: str, where: Where, *, factor: float = 1.0) -> float:
@@ -27,6 +37,15 @@ def number(text: str, name: str, where: Where, *, factor: float = 1.0) -> float:
     if value < 0:
         raise where.corrupt(name, f"{text[:40]!r} is negative")
     return value * factor
+
+
+def printed_step(text: str) -> float:
+    """The value of the last digit of a number as it is printed.
+
+    >>> printed_step("2.25"), printed_step("17")
+    (0.01, 1.0)
+    """
+    return 10.0 ** -len(text.partition(".")[2])
 
 
 def too_long(seconds: float) -> bool:

@@ -20,9 +20,6 @@ if TYPE_CHECKING:
 
     from chiplog.dataset.lines import Where
 
-HUNDREDTH_OF_US_SECONDS = 1e-8
-"""The last digit of a time that is printed in us with two digits behind the point, as most tools do."""
-
 
 @dataclass(frozen=True)
 class Source:

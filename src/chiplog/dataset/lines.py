@@ -2,6 +2,10 @@
 
 A line is a compact JSON object whose last member is `"crc32":"xxxxxxxx"`: the zlib CRC-32, in 8 lower-case hexadecimal
 digits, of the line's bytes from `{` up to, not including, `,"crc32"`.
+
+The lists of samples make up nearly all of a run file, and a JSON parser would make an object of each number. So the
+long ones are taken out of the text and become arrays, and the short rest is parsed as JSON. Whatever looks unusual is
+left to the plain parser, which says what is wrong with it; so are the short lists of many pairs.
 """
 
 from __future__ import annotations
@@ -10,16 +14,27 @@ import json
 import math
 import re
 import zlib
-from collections.abc import Mapping
-from typing import NamedTuple
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, NamedTuple
 
 from chiplog.errors import CorruptFile
+from chiplog.outside import LARGEST_INTEGER
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 MAX_LINE_BYTES = 256 << 20
 """Longest line that is read; a longer one is refused before it is taken into memory."""
 
 _TAIL = re.compile(rb',"crc32":"([0-9a-f]{8})"\}', re.DOTALL)
-_TAIL_BYTES = 20
+_TAIL_BYTES = len(',"crc32":"00000000"}')
+SAMPLE_LISTS = ("samples_ns", "samples_ps")
+BY_PAIR = "by_pair"
+
+_LIST = re.compile(rb'"(samples_[np]s)":\[([0-9][0-9,]*)\]')
+LONG_LIST_BYTES = 200
+"""Given: bytes of text for each list of samples from which arrays are quicker than the parser's lists."""
 
 
 class Where(NamedTuple):
@@ -67,11 +82,9 @@ def checked_body(line: bytes, where: Where) -> bytes:
     if tail is None:
         raise where.corrupt("crc32", "the line does not end with a checksum: it was cut or altered")
     body = line[: tail.start()]
-    expected, computed = int(tail[1], 16), zlib.crc32(body)
+    expected, computed = tail[1].decode("ascii"), f"{zlib.crc32(body):08x}"
     if expected != computed:
-        what = (
-            f"the checksum says {expected:08x}, the bytes give {computed:08x}: the line was altered"
-        )
+        what = f"the checksum says {expected}, the bytes give {computed}: the line was altered"
         raise where.corrupt("crc32", what)
     return body + b"}"
 
@@ -107,3 +120,56 @@ def _finite(digits: str) -> float:
 
 
 _DECODER = json.JSONDecoder(parse_constant=_refuse_constant, parse_float=_finite)
+
+
+def parse_record(text: bytes, where: Where) -> object:
+    """The JSON object `text`; lists of samples are arrays of int64, shape (samples,), where they are sound and long."""
+    if len(text) < LONG_LIST_BYTES * text.count(b'"samples_'):
+        return parse_json(text, where)
+    arrays: list[NDArray[np.int64]] = []
+
+    def take(match: re.Match[bytes]) -> bytes:
+        array = _integers(match[2])
+        if array is None:
+            return match[0]
+        arrays.append(array)
+        return b'"%s":"#%d"' % (match[1], len(arrays) - 1)
+
+    rest = parse_json(_LIST.sub(take, text), where)
+    return rest if _put_back(rest, arrays) else parse_json(text, where)
+
+
+def _integers(digits: bytes) -> NDArray[np.int64] | None:
+    import numpy as np
+
+    if b",," in digits or digits.endswith(b","):
+        return None
+    array = np.fromstring(digits, dtype=np.int64, sep=",")
+    return array if array.size == digits.count(b",") + 1 and array.max() < LARGEST_INTEGER else None
+
+
+def _put_back(record: object, arrays: list[NDArray[np.int64]]) -> bool:
+    """Replaces each mark by its array; False unless every array is a list of samples of one of the series."""
+    series = record.get("series") if isinstance(record, dict) else None
+    if not isinstance(series, list):
+        return not arrays
+    placed = 0
+    for members, name in _sample_lists(series):
+        if members[name] == f"#{placed}":
+            if placed == len(arrays):
+                return False
+            members[name] = arrays[placed]
+            placed += 1
+    return placed == len(arrays)
+
+
+def _sample_lists(parts: list[object]) -> Iterator[tuple[dict[str, object], str]]:
+    """The lists of samples in their order, each as its object and name: of each series and of each of its pairs."""
+    for members in parts:
+        if not isinstance(members, dict):
+            continue
+        for name in list(members):
+            if name in SAMPLE_LISTS:
+                yield members, name
+            elif name == BY_PAIR and isinstance(members[name], list):
+                yield from _sample_lists(members[name])

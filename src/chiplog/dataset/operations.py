@@ -18,6 +18,7 @@ PASSIVE = frozenset({"rdma-read", "atomic"})
 """Operations of which the peer learns nothing: they can't carry a message."""
 ATOMIC = "atomic"
 ATOMIC_BYTES = 8
+"""Given: a fetch-and-add is of one 64-bit word."""
 
 NORMAL, INLINE, LIST = "normal", "inline", "list"
 POSTINGS: Mapping[str, str] = {

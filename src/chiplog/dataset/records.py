@@ -10,9 +10,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from chiplog.dataset.fields import LARGEST, Fields
+from chiplog.dataset.fields import Fields
 from chiplog.dataset.lines import Where
 from chiplog.dataset.series import PairSamples, Reference, Series
+from chiplog.outside import LARGEST_INTEGER
 
 if TYPE_CHECKING:
     import numpy as np
@@ -25,6 +26,7 @@ STOPPED = ("precision", "samples", "budget", "interrupted")
 PAYLOADS = ("ok", "unchecked")
 
 _PARTS_PER_SECOND = {"samples_ns": 1e9, "samples_ps": 1e12}
+"""Given: the units of samples."""
 
 
 @dataclass(frozen=True)
@@ -208,7 +210,7 @@ def _by_many_pairs(pairs: object, batch: int, warmup: int) -> tuple[PairSamples,
     if not {*map(type, ends), *map(type, counts)} <= {int}:
         return None
     if not all(
-        0 <= min(numbers, default=0) <= max(numbers, default=0) <= LARGEST
+        0 <= min(numbers, default=0) <= max(numbers, default=0) <= LARGEST_INTEGER
         for numbers in (ends, counts)
     ):
         return None

@@ -22,9 +22,9 @@ from chiplog.dataset.lines import (
     checked_body,
     decode_line,
     encode_line,
+    parse_record,
 )
 from chiplog.dataset.records import Footer, check_footer, check_header, line_type, record_series
-from chiplog.dataset.sample_lists import parse_record
 from chiplog.dataset.series import Dataset, Series
 from chiplog.errors import CorruptFile, RunFailed, UsageError
 from chiplog.file_kind import RUN

@@ -16,7 +16,7 @@ from chiplog.dataset.run_file import read_run
 from chiplog.dataset.series import Dataset
 from chiplog.errors import ChiplogError
 from chiplog.jobs.measure import SIMULATED, measure
-from chiplog.measurement.known_transports import CAPABILITIES, POSTING_CAPABILITIES
+from chiplog.measurement.inquiry import CAPABILITIES, POSTING_CAPABILITIES
 from chiplog.measurement.launchers import usable_cores
 from chiplog.measurement.start import Start, transport_of
 from chiplog.measurement.time_budget import Limits, OutOfTime

@@ -12,9 +12,8 @@ from pathlib import Path
 
 from chiplog import __version__
 from chiplog.dataset.operations import operation_text
-from chiplog.dataset.parts import by_part
 from chiplog.dataset.run_file import read_run
-from chiplog.dataset.series import Dataset
+from chiplog.dataset.series import Dataset, by_part
 from chiplog.errors import ChiplogError, CorruptFile, UsageError
 from chiplog.fitting.model_file import read_model
 from chiplog.fitting.result import Cost

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import importlib.util
+import json
 import os
+import re
 import shutil
 import subprocess
 import tempfile
@@ -16,8 +19,7 @@ from pathlib import Path
 from chiplog.counts import within
 from chiplog.errors import RunFailed
 from chiplog.measurement.mpis import Mpi, first_error
-from chiplog.measurement.objects import SharedObjects
-from chiplog.measurement.trust import OTHERS_WRITE, make_private_folder
+from chiplog.measurement.trust import OTHERS_WRITE, OWNER_WRITES, check_trusted, make_private_folder
 
 SKIP_CXX_BINDINGS = ("-DOMPI_SKIP_MPICXX", "-DMPICH_SKIP_MPICXX")
 """The C++ bindings that MPI-3 removed only cost time to compile."""
@@ -127,7 +129,7 @@ def scratch_directory(parent: Path) -> Iterator[Path]:
 
 def publish(scratch: Path, final: Path, is_complete: Callable[[], bool]) -> None:
     """Move a finished build to its place at once; where another process was faster, its build is as good."""
-    scratch.chmod(0o755)
+    scratch.chmod(OWNER_WRITES)
     for path in scratch.iterdir():
         path.chmod(path.stat().st_mode & ~OTHERS_WRITE)
     if final.exists() and not is_complete():
@@ -137,3 +139,72 @@ def publish(scratch: Path, final: Path, is_complete: Callable[[], bool]) -> None
     except OSError:
         if not is_complete():
             raise
+
+
+_OWN_INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
+_OF_AN_MPI = re.compile(r"<mpi\.h>|\bCHIPLOG_SMPI\b")
+
+
+class SharedObjects:
+    """The compiled files of `sources`, a digest of all that they are made of, below `cache`."""
+
+    def __init__(
+        self, cache: Path, mpi: Mpi, flags: Sequence[str], native: Path, sources: str
+    ) -> None:
+        identity = json.dumps([mpi.compiler, list(flags), sources])
+        name = hashlib.sha256(identity.encode()).hexdigest()[:16]
+        self._cache = cache
+        self._directory = cache / "objects" / name
+        self._native = native
+        self._simulated = mpi.simulated
+
+    def find(self, source: Path, target: Path) -> bool:
+        """Whether `source` was compiled before; then it is copied to `target`.
+
+        Raises RunFailed where others may have written what it was compiled to.
+        """
+        if not self._is_shared(source):
+            return False
+        check_trusted(self._path(source), self._cache)
+        try:
+            shutil.copyfile(self._path(source), target)
+        except OSError:
+            return False
+        return True
+
+    def keep(self, source: Path, compiled: Path) -> None:
+        """Keeps what `source` was compiled to, for other MPIs; a cache that can't take it is no failure."""
+        if not self._is_shared(source):
+            return
+        try:
+            make_private_folder(self._directory, self._cache)
+            handle, name = tempfile.mkstemp(dir=self._directory)
+            os.close(handle)
+            shutil.copyfile(compiled, name)
+            Path(name).replace(self._path(source))
+        except OSError:
+            return
+
+    def _path(self, source: Path) -> Path:
+        name = hashlib.sha256(str(source.relative_to(self._native)).encode()).hexdigest()[:16]
+        return self._directory / f"{name}.o"
+
+    def _is_shared(self, source: Path) -> bool:
+        return not self._simulated and not names_an_mpi(source, self._native)
+
+
+def names_an_mpi(source: Path, native: Path) -> bool:
+    """Whether a source or a header of ours that it includes, directly or not, includes MPI's."""
+    seen: set[Path] = set()
+    todo = [source]
+    while todo:
+        path = todo.pop()
+        if path in seen or not path.is_file():
+            continue
+        seen.add(path)
+        text = path.read_text(encoding="utf-8", errors="replace")
+        if _OF_AN_MPI.search(text):
+            return True
+        folders = (path.parent, native / "src", native / "include")
+        todo += [folder / name for name in _OWN_INCLUDE.findall(text) for folder in folders]
+    return False

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from chiplog.errors import UsageError
 
 DATATYPE_BYTES = {"double": 8, "int": 4, "byte": 1}
-"""MPI_DOUBLE, MPI_INT and MPI_BYTE; reductions add doubles and ints, and join bytes by bitwise or."""
+"""Given: MPI_DOUBLE, MPI_INT and MPI_BYTE; reductions add doubles and ints, and join bytes by bitwise or."""
 BYTE = "byte"
 
 

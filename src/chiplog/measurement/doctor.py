@@ -16,7 +16,8 @@ from chiplog.measurement.probes import base_probe, list_probes
 
 HUGE_PAGES = Path("/sys/kernel/mm/transparent_hugepage/enabled")
 SHARED_MEMORY = "/dev/shm"
-LEAST_SHARED_BYTES = 64 * 2**20
+LEAST_SHARED_BYTES = 64 << 20
+"""Given: free bytes of shared memory below which an MPI may fail."""
 INFINIBAND = Path("/sys/class/infiniband")
 
 

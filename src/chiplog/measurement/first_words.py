@@ -9,7 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+SHORTEST_FRAME = 10
+"""Given: characters of a line of dashes that begins or ends a message."""
 MOST_CHARACTERS = 240
+"""Given: characters of a sentence that are shown."""
 _TELLING = re.compile(
     r"signal|error|fail|lost|refused|denied|unable|can't|cannot|could not|unrecognized|unknown|invalid|illegal|"
     r"no such|not found|not enough|missing|exceed",
@@ -65,7 +68,7 @@ def _parts(text: str) -> Iterator[tuple[bool, Sequence[str]]]:
         line = raw.strip()
         if line.startswith('{"'):
             continue
-        if len(line) > 9 and _FRAME.fullmatch(line):
+        if len(line) >= SHORTEST_FRAME and _FRAME.fullmatch(line):
             yield is_framed, lines
             is_framed, lines = not is_framed, []
         else:

@@ -20,15 +20,15 @@ from chiplog.plan.plan import seconds_of
 from chiplog.plan.request import SeriesRequest
 
 AT_A_TIME = 40
-"""Records from one look at the states to the next: a state may pass meanwhile."""
+"""Given: records from one look at the states to the next: a state may pass meanwhile."""
 LASTING_SHARE = 0.5
-"""Of what the main state has met: a state that has met as much has lasted, and may become the main one."""
+"""Given: of what the main state has met: a state that has met as much has lasted, and may become the main one."""
 PAUSE_SECONDS = 0.2
-"""Before the main state is waited for in another one."""
+"""Given: how long is waited for the main state in another one."""
 SECONDS = 1.0
-"""For all of it where the user gave no time."""
+"""Given: for all of it where the user gave no time."""
 BYTES = 40_000_000
-"""At least, in addition to what the grid has left of the plan's bytes."""
+"""Given: at least, in addition to what the grid has left of the plan's bytes."""
 Kind = tuple[tuple[object, ...], ...]
 """What one record measures, whenever it does."""
 
@@ -143,7 +143,7 @@ class _FurtherVisits:
 class TopUp(_FurtherVisits):
     """Asks for the sizes whose medians are not known well enough."""
 
-    most_visits = 3
+    most_visits = 3  # Given
 
     def _lacking(self, grid: Sequence[Series]) -> Callable[[SeriesRequest], bool]:
         wanted = {
@@ -160,7 +160,7 @@ class LongerDelays(_FurtherVisits):
     """
 
     most_visits = 2
-    """With PRTT(2,0,s), and with PRTT(3,0,s)."""
+    """Derived: with PRTT(2,0,s), and with PRTT(3,0,s)."""
 
     def _lacking(self, grid: Sequence[Series]) -> Callable[[SeriesRequest], bool]:
         gaps = TrainGaps(grid)
@@ -186,7 +186,7 @@ class _Met:
     kinds: dict[int, set[Kind]] = field(default_factory=lambda: defaultdict(set))
     all_kinds: set[Kind] = field(default_factory=set)
     now: int = 0
-    """The state of the last record."""
+    """Given where no record has one: the state of the last record."""
 
 
 class Revisit:

@@ -1,13 +1,15 @@
-"""What the groups of ranks that the probe found, and how it could bind them, mean for what is measured."""
+"""What the header of a run says of its ranks: their groups, how they are bound, and how their C library copies."""
 
 from __future__ import annotations
 
+import re
+import subprocess
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, replace
+from pathlib import Path
 from typing import Any
 
 from chiplog.dataset.disturbance import oversubscription
-from chiplog.measurement.c_library import c_library
 from chiplog.plan import PlanOptions, Request
 from chiplog.plan.patterns import find_pattern
 from chiplog.plan.request import SeriesRequest
@@ -89,3 +91,31 @@ def _notes(header: Header, options: PlanOptions) -> Iterator[dict[str, Any]]:
             "unit": "pairs",
             "remedy": "start as many ranks on each of two nodes",
         }
+
+
+MAPS = Path("/proc/self/maps")
+_LOADER = re.compile(r"(/\S*/ld-linux\S*)")
+_THRESHOLD = re.compile(
+    r"^glibc\.cpu\.x86_(?:rep_movsb|non_temporal)_threshold: (\w+)", re.MULTILINE
+)
+TIME_LIMIT_SECONDS = 2.0
+"""Given: how long the loader may take to list its tunables."""
+
+
+def c_library() -> dict[str, Any] | None:
+    """The header's `c_library`: the sizes in bytes at which copies change; None where it doesn't tell."""
+    try:
+        loader = _LOADER.search(MAPS.read_text())
+        if loader is None:
+            return None
+        listed = subprocess.run(
+            [loader[1], "--list-tunables"],
+            capture_output=True,
+            text=True,
+            timeout=TIME_LIMIT_SECONDS,
+            check=True,
+        ).stdout
+    except (OSError, subprocess.SubprocessError):
+        return None
+    limits = sorted({int(value, 0) for value in _THRESHOLD.findall(listed)})
+    return {"loader": loader[1], "copy_limits_bytes": limits} if limits else None

@@ -20,8 +20,9 @@ from chiplog.measurement.run_to_end import run_to_end
 OPEN_MPI_AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 OPEN_MPI_SESSION = ("PRTE_MCA_prte_tmpdir_base", "OMPI_MCA_orte_tmpdir_base")
 """Where Open MPI's launcher keeps its files: release 5's and release 4's name."""
-_session_numbers = itertools.count(1)
+_session_numbers = itertools.count()
 SLURM_SECONDS = 10.0
+"""Given: how long srun may take to list its interfaces."""
 SMPI_NEUTRAL = (
     "--log=root.thres:warning",
     "--cfg=smpi/simulate-computation:no",

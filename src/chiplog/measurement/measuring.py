@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 LATER_SHARE = 0.2
-"""Of the plan's time, what follow-ups add by experience: 0.1 to 0.4."""
+"""Given: of the plan's time, what follow-ups add by experience: 0.1 to 0.4."""
 
 
 class FollowUp(Protocol):

@@ -14,11 +14,14 @@ from chiplog.measurement.run_to_end import run_to_end
 
 RENDEZVOUS_VARIABLE = "CHIPLOG_RENDEZVOUS"
 SECRET_VARIABLE = "CHIPLOG_SECRET"
+SECRET_BYTES = 16
+"""Given: nobody guesses as many."""
 FILE_VARIABLE = "CHIPLOG_MEETING_FILE"
 FOLDER_VARIABLE = "CHIPLOG_MEETING_FOLDER"
 FIRST_PORTS = range(20000, 32000, 16)
-"""Where a search may begin: below the ports that systems give by themselves; rank 0 tries 16 of them."""
+"""Given: where a search may begin: below the ports that systems give by themselves; rank 0 tries 16 of them."""
 VERSION_SECONDS = 10.0
+"""Given: how long a launcher may take to name its release."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +50,7 @@ def meeting_at(rendezvous: str | None) -> Meeting:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError:
         return Meeting(search)
-    file = folder / secrets.token_hex(8)
+    file = folder / secrets.token_hex(SECRET_BYTES)
     return Meeting({**search, FILE_VARIABLE: str(file)}, file)
 
 

@@ -16,11 +16,13 @@ import time
 
 MARK_VARIABLE = "CHIPLOG_PROCESS_MARK"
 GRACE_SECONDS = 0.7
-"""How long processes may take to end by themselves before they are killed."""
+"""Given: how long processes may take to end by themselves before they are killed."""
 KILL_SECONDS = 5.0
-"""How long killed processes may take to vanish; one that hangs in the kernel would take for ever."""
+"""Given: how long killed processes may take to vanish; one that hangs in the kernel would take for ever."""
 PAUSE_SECONDS = 0.02
+"""Given: from one look at the processes to the next."""
 PR_SET_PDEATHSIG = 1
+"""Given: the number of this option of prctl(2)."""
 STOPPED = "Tt"
 
 

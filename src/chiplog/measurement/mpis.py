@@ -20,6 +20,7 @@ from chiplog.json_values import members
 COMPILER_NAMES = ("c++", "g++", "clang++", "icpx")
 WRAPPER_NAMES = ("mpicxx", "mpicxx.openmpi", "mpicxx.mpich", "smpicxx")
 IDENTIFY_SECONDS = 30.0
+"""Given: how long a compiler wrapper may take to name its MPI."""
 LAUNCHERS = {
     "openmpi": ("mpirun.openmpi", "mpirun", "mpiexec.openmpi", "mpiexec"),
     "mpich": ("mpiexec.mpich", "mpirun.mpich", "mpiexec.hydra", "mpiexec", "mpirun"),

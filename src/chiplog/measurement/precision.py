@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from chiplog.dataset.delays import without_short_delays
 from chiplog.dataset.series import Series
+from chiplog.statistics import TAILS
 
 
 @dataclass(frozen=True)
@@ -85,7 +86,7 @@ def lower_rank(count: int) -> int | None:
     tail, rank = 0.0, None
     for k in range(count // 2):
         tail += math.comb(count, k) * 0.5**count if count < 1000 else _log_term(count, k)
-        if tail > 0.025:
+        if tail > TAILS[0]:
             break
         rank = k
     return rank

@@ -20,12 +20,12 @@ from chiplog.measurement.compiling import (
     SMPI_FLAGS,
     Compilation,
     Progress,
+    SharedObjects,
     include_flags,
     publish,
     scratch_directory,
 )
 from chiplog.measurement.mpis import Mpi, identify_mpi
-from chiplog.measurement.objects import SharedObjects
 from chiplog.measurement.trust import check_trusted
 
 PROBE_NAME = "chiplog-probe"
@@ -43,7 +43,8 @@ TIMED_LAYER = "transports"
 
 SOURCES = Path("share/chiplog/native")
 LEVELS = 4
-"""pip puts these sources, bin and lib/python3.x/site-packages/chiplog below one folder; --target all beside chiplog."""
+"""Given: pip puts these sources, bin and lib/python3.x/site-packages/chiplog below one folder; --target all beside
+chiplog."""
 
 
 @dataclass(frozen=True)

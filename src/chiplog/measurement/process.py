@@ -19,9 +19,11 @@ from typing import IO
 
 from chiplog.measurement import members
 
-_numbers = itertools.count(1)
+_numbers = itertools.count()
 
 PROBE_NAME = "chiplog-probe"
+SHELL_SIGNAL = 128
+"""Given: what shells add to the number of the signal that ended a program."""
 RANK_VARIABLES = (
     "CHIPLOG_RANK",
     "OMPI_COMM_WORLD_RANK",

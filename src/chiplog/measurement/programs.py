@@ -13,7 +13,7 @@ from pathlib import Path
 from chiplog.errors import RunFailed
 from chiplog.measurement.mpis import Mpi, first_error, identify_mpi
 from chiplog.measurement.probes import BuiltProbe, cache_directory, compile_flags, native_sources
-from chiplog.measurement.trust import check_trusted, make_private_folder
+from chiplog.measurement.trust import OWNER_WRITES, check_trusted, make_private_folder
 
 BARRIER_ONCE = "chiplog-barrier-once"
 BENCH = "chiplog-bench"
@@ -97,7 +97,7 @@ def _build(mpi: Mpi, flags: list[str], sources: list[Path], target: Path) -> Non
             raise RunFailed(
                 f"{mpi.mpicxx} can't compile {target.name}: {first_error(done.stderr or done.stdout)}."
             )
-        Path(scratch).chmod(0o755)
+        Path(scratch).chmod(OWNER_WRITES)
         Path(scratch).replace(target)
     finally:
         Path(scratch).unlink(missing_ok=True)

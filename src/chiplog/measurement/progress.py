@@ -16,8 +16,9 @@ if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
 REDRAW_SECONDS = 0.1
+"""Given: from one drawing of the bar to the next."""
 LINE_SECONDS = 10.0
-"""Between two lines where standard error is no terminal."""
+"""Given: between two lines where standard error is no terminal."""
 
 
 class Watcher(Protocol):

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+import signal
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 from chiplog.configuration import as_member
 from chiplog.dataset.run_file import RunWriter, refuse_existing
 from chiplog.dataset.series import Dataset, Series
 from chiplog.errors import UsageError
-from chiplog.measurement.interrupt import InterruptGuard
 from chiplog.measurement.progress import Silent, Watcher
 from chiplog.measurement.session import Launch, Session
-from chiplog.measurement.time_budget import NO_LIMITS, Limits
+from chiplog.measurement.time_budget import NO_LIMITS, Limits, OutOfTime
 
 
 @dataclass(frozen=True)
@@ -152,3 +154,53 @@ class RunRecorder:
     def dataset(self, *, complete: bool = False) -> Dataset:
         """All that is in the file so far."""
         return Dataset(self.header, tuple(self.series), complete, str(self.out))
+
+
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+class InterruptGuard:
+    """Turns SIGINT, SIGTERM and SIGHUP into KeyboardInterrupt, and SIGALRM into OutOfTime.
+
+    They are raised within `waiting` and at its borders only.
+
+    Outside the main thread, where Python lets nobody handle signals, it does nothing.
+    """
+
+    def __init__(self) -> None:
+        self.requested: type[BaseException] | None = None
+        self._is_waiting = False
+        self._previous: dict[
+            signal.Signals, Callable[[int, FrameType | None], Any] | int | None
+        ] = {}
+
+    def __enter__(self) -> InterruptGuard:
+        if threading.current_thread() is threading.main_thread():
+            for number in (*SIGNALS, signal.SIGALRM):
+                self._previous[number] = signal.signal(number, self._handle)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for number, handler in self._previous.items():
+            signal.signal(number, handler if handler is not None else signal.SIG_DFL)
+
+    @contextmanager
+    def waiting(self) -> Iterator[None]:
+        """A block that may be interrupted."""
+        self._is_waiting = True
+        try:
+            self.check()
+            yield
+        finally:
+            self._is_waiting = False
+
+    def check(self) -> None:
+        """Raise KeyboardInterrupt or OutOfTime if a signal has come since the guard began."""
+        if self.requested is not None:
+            raise self.requested
+
+    def _handle(self, number: int, frame: FrameType | None) -> None:
+        self.requested = OutOfTime if number == signal.SIGALRM else KeyboardInterrupt
+        if self._is_waiting:
+            self._is_waiting = False  # once: cleaning up may take its time
+            raise self.requested

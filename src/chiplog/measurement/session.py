@@ -13,26 +13,29 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from chiplog.dataset.lines import MAX_LINE_BYTES
 from chiplog.errors import ChiplogError, CorruptFile, RankLost, RunFailed, UsageError
 from chiplog.measurement.first_words import first_words
-from chiplog.measurement.meeting import SECRET_VARIABLE
-from chiplog.measurement.process import ProcessGroup
+from chiplog.measurement.meeting import SECRET_BYTES, SECRET_VARIABLE
+from chiplog.measurement.process import SHELL_SIGNAL, ProcessGroup
 from chiplog.outside import as_json
 from chiplog.plan.request import Request
 
-MAX_LINE_BYTES = 256 * 2**20
-STDERR_KEPT_BYTES = 16 * 1024
+STDERR_KEPT_BYTES = 16 << 10
 NOT_OURS_BYTES = 1 << 16
 MARGIN_SECONDS = 20.0
-"""How much longer than its budget and the time limit a request may take before the probe counts as stuck.
+"""Given: how much longer than its budget and the time limit a request may take before the probe counts as stuck.
 
 The probe itself says earlier which rank has not answered within the time limit."""
-START_SECONDS = 60.0
-END_SECONDS = 10.0
+START_SECONDS, END_SECONDS = 60.0, 10.0
+"""Given: how long the ranks may take to start, and to end."""
 LOOK_SECONDS = 0.25
-"""How often a silent run is looked after: whether its leader has ended, or a process of it is stopped."""
+"""Given: how often a silent run is looked after: whether its leader has ended, or a process of it is stopped."""
+LAST_WORDS_SECONDS = 0.05
+"""Given: how long after its end a probe's words may take to arrive."""
 HEARD_SECONDS = 0.5
-"""How long after a time limit the ranks' words may take to arrive, and after those words the end of all ranks."""
+"""Given: how long after a time limit the ranks' words may take to arrive, and after those words the end of all
+ranks."""
 
 
 class Session:
@@ -59,7 +62,7 @@ class Session:
     ) -> None:
         self._command = list(command)
         self._environment = {**os.environ, **(environment or {})}
-        self._environment.setdefault(SECRET_VARIABLE, secrets.token_hex(16))
+        self._environment.setdefault(SECRET_VARIABLE, secrets.token_hex(SECRET_BYTES))
         self._start_seconds = start_seconds
         self._margin_seconds = margin_seconds
         self._time_limit = time_limit
@@ -78,7 +81,6 @@ class Session:
         """Whether standard output has ended."""
         self._unanswered_since = 0.0
         """When the first rank said that another has not answered; 0 until then."""
-        self.header_line = ""
         self.header: dict[str, Any] = {}
 
     def __enter__(self) -> Session:
@@ -90,7 +92,7 @@ class Session:
             self._watch(self._group)
             if self._meanwhile is not None:
                 self._meanwhile()
-            self.header_line, self.header = self._answer("header", self._start_seconds)
+            _, self.header = self._answer("header", self._start_seconds)
         except BaseException as error:
             self._end(self._group)
             if self._explain is not None and isinstance(error, ChiplogError):
@@ -257,7 +259,7 @@ class Session:
         """What to say of a probe that closed its output: its own words first, where it has said any."""
         assert self._group is not None
         code = self._group.wait(self._end_seconds)
-        while self._read(0.05):
+        while self._read(LAST_WORDS_SECONDS):
             pass
         killed = _signal_of(code)
         kinds = {2: UsageError, 5: CorruptFile}
@@ -304,7 +306,7 @@ Launch = Callable[[int], Session]
 
 def _signal_of(code: int | None) -> str | None:
     """The name of the signal that ended a process, or one below a launcher or a shell (128 + its number)."""
-    number = -code if code is not None and code < 0 else (code or 0) - 128
+    number = -code if code is not None and code < 0 else (code or 0) - SHELL_SIGNAL
     try:
         return signal.Signals(number).name
     except ValueError:

@@ -14,12 +14,12 @@ from chiplog.measurement.compiling import (
     SMPI_FLAGS,
     Compilation,
     Progress,
+    SharedObjects,
     include_flags,
     publish,
     scratch_directory,
 )
 from chiplog.measurement.mpis import Mpi
-from chiplog.measurement.objects import SharedObjects
 from chiplog.measurement.probes import cache_directory, native_sources
 from chiplog.measurement.trust import check_trusted
 

@@ -21,10 +21,11 @@ from chiplog.messages import note
 from chiplog.plan.plan import PLACEMENTS
 
 MPI = "mpi"
-LEAST_TIME_LIMIT = 0.1
-MOST_TIME_LIMIT = 86400.0
+LEAST_TIME_LIMIT, MOST_TIME_LIMIT = 0.1, 86400.0
+"""Given: seconds; a day at most."""
 MPI_MARGIN_SECONDS = 0.5
-"""What a record may take beyond its budget and the time limit where calls of an MPI wait, which have no limit."""
+"""Given: what a record may take beyond its budget and the time limit where calls of an MPI wait, which have no
+limit."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +42,7 @@ class Start:
     launcher: str | None = None
     mpi: str | None = None
     rendezvous: str | None = None
-    time_limit: float = 30.0
+    time_limit: float = 30.0  # Given: seconds
     environment: Mapping[str, str] = field(default_factory=dict, kw_only=True)
     """What the ranks find in their environment besides that of this process."""
 

@@ -14,11 +14,12 @@ from pathlib import Path
 from types import FrameType
 
 MOST_START_SECONDS = 2.0
-"""Of the first start of the ranks, what does not count: a budget of a second is for measuring, not for `mpirun`."""
+"""Given: of the first start of the ranks, what does not count: a budget of a second is for measuring, not for
+`mpirun`."""
 LOADING_SECONDS = 0.3
-"""What loading NumPy, SciPy and the search for protocol changes takes on an idle core."""
+"""Given: what loading NumPy, SciPy and the search for protocol changes takes on an idle core."""
 REFINEMENT_SHARE = 0.2
-"""Of the time for measuring, what is kept for measuring again around protocol changes."""
+"""Given: of the time for measuring, what is kept for measuring again around protocol changes."""
 
 
 @dataclass(frozen=True)
@@ -93,13 +94,14 @@ NO_LIMITS = Limits()
 
 
 AGAIN_SECONDS = 1.0
-"""Code that catches everything may swallow one exception, so another follows."""
+"""Given: code that catches everything may swallow one exception, so another follows."""
 SPIN_SECONDS = 0.01
-"""Of CPU time: several time slices, so that each busy program has its turn meanwhile."""
+"""Given: of CPU time: several time slices, so that each busy program has its turn meanwhile."""
 LATE_SECONDS, LATE_SHARE = 2.7, 0.2
-"""What a command may take beyond its budget, in seconds and as a share of it: loading, starting ranks, fits, files."""
+"""Given: what a command may take beyond its budget, in seconds and as a share of it: loading, starting ranks, fits,
+files."""
 STOPPING_SECONDS = 0.12
-"""What it takes on an idle core to stop what still runs and to end this process: a part of what it may take."""
+"""Given: what it takes on an idle core to stop what still runs and to end this process: a part of what it may take."""
 
 
 class OutOfTime(BaseException):
@@ -165,18 +167,21 @@ def latest_end(began: float, budget: float, slow: float) -> float:
 
 
 STAT = Path("/proc/self/stat")
-START_FIELD = 22
-"""Of /proc/PID/stat, counted from 1: the start in clock ticks since the machine was booted (proc(5))."""
+FIRST_FIELD, START_FIELD = 3, 22
+"""Given: of /proc/PID/stat, counted from 1: what follows the name, and the start in clock ticks since the machine was
+booted (proc(5))."""
+READINGS = 5
+"""Given: of both clocks; the two that are closest together count."""
 
 
 def process_start() -> float:
     """The start of this process as a time of `time.monotonic` in seconds; now, where the kernel does not tell it."""
     try:
         after_name = STAT.read_text().rpartition(")")[2].split()
-        since_boot = int(after_name[START_FIELD - 3]) / os.sysconf("SC_CLK_TCK")
+        since_boot = int(after_name[START_FIELD - FIRST_FIELD]) / os.sysconf("SC_CLK_TCK")
         # Another process may run between the two clocks' readings, which makes the difference smaller.
         difference = max(
-            time.monotonic() - time.clock_gettime(time.CLOCK_BOOTTIME) for _ in range(5)
+            time.monotonic() - time.clock_gettime(time.CLOCK_BOOTTIME) for _ in range(READINGS)
         )
     except (OSError, ValueError, IndexError, AttributeError):
         return time.monotonic()

@@ -13,6 +13,7 @@ from chiplog.errors import RunFailed, UsageError
 from chiplog.measurement.compiling import Progress
 from chiplog.measurement.library import BuiltLibrary
 from chiplog.measurement.mpis import LAUNCHERS, Mpi, first_mpi, identify_mpi, mpi_of_launcher
+from chiplog.measurement.process import SHELL_SIGNAL
 from chiplog.measurement.shared_libraries import LibraryRecipe, build_cached
 
 FOLDER_VARIABLE = "CHIPLOG_TRACE"
@@ -46,7 +47,7 @@ class TracedCommand:
             ).returncode
         except OSError as error:
             raise RunFailed(f"{self.words[0]} can't be run: {error.strerror}.") from error
-        return code if code >= 0 else 128 - code
+        return code if code >= 0 else SHELL_SIGNAL - code
 
 
 def trace_command(

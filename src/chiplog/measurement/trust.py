@@ -9,6 +9,8 @@ from pathlib import Path
 from chiplog.errors import RunFailed
 
 OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
+OWNER_WRITES = 0o755
+"""Given: everybody may read, its owner alone may write."""
 
 
 def make_private_folder(folder: Path, cache: Path) -> None:
@@ -16,7 +18,7 @@ def make_private_folder(folder: Path, cache: Path) -> None:
     cache.parent.mkdir(parents=True, exist_ok=True)
     below = folder.relative_to(cache).parts
     for count in range(len(below) + 1):
-        cache.joinpath(*below[:count]).mkdir(mode=0o755, exist_ok=True)
+        cache.joinpath(*below[:count]).mkdir(mode=OWNER_WRITES, exist_ok=True)
 
 
 def check_trusted(path: Path, cache: Path) -> None:

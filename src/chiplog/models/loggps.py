@@ -50,7 +50,7 @@ LOGGPS = LogGPS(
         ParameterSpec("S", "B", 0.0, np.inf, "largest message whose send doesn't wait"),
     ),
     formulas=FORMULAS,
-    estimators=dict.fromkeys(("prtt", "culler", "bell"), "chiplog.fitting.estimates.loggps:loggps"),
+    estimators=dict.fromkeys(("prtt", "culler", "bell"), "chiplog.fitting.estimates.loggp:loggps"),
     colour=GREEN.dashed("9 4"),
     speaker="chiplog.prediction.loggp:LogGPSpeaker",
     exports=("simgrid", "loggopsim", "simulate"),

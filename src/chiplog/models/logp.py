@@ -60,7 +60,7 @@ LOGP = Model(
         }.items()
     },
     estimators={
-        **dict.fromkeys(("prtt", "culler", "bell"), "chiplog.fitting.estimates.logp:logp"),
+        **dict.fromkeys(("prtt", "culler", "bell"), "chiplog.fitting.estimates.loggp:logp"),
         "one-to-many": "chiplog.fitting.one_to_many.logp:logp_estimates",
     },
     colour=SKY.dashed("8 4 2 4"),

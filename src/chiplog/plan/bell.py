@@ -7,13 +7,16 @@ from collections.abc import Sequence
 import numpy as np
 
 from chiplog.dataset.series import Dataset
-from chiplog.plan.patterns.trains import train_length
+from chiplog.plan.patterns.pattern import train_length
 from chiplog.plan.request import Request, SeriesRequest, StopRule
 
 BELL = "bell"
 RUNGS = (0.25, 0.5, 0.75, 1.0, 1.5, 2.0)
-"""Delays as multiples of the gap found before; below gap - o_s the train's duration stays the same."""
+"""Given: delays as multiples of the gap found before; below gap - o_s the train's duration stays the same."""
+LEAST_GAP_SHARE = 0.05
+"""Given: share of a round trip below which no gap is taken to be, so that the rungs stay apart."""
 LADDER_SIZES = 5
+"""Given: sizes at which the ladder is measured."""
 
 
 def ladder_sizes(sizes: Sequence[int]) -> tuple[int, ...]:
@@ -28,7 +31,7 @@ def ladder_sizes(sizes: Sequence[int]) -> tuple[int, ...]:
 def ladder(request_id: int, message_bytes: int, gap_seconds: float, stop: StopRule) -> Request:
     """PRTT(1,0,s), PRTT(n,0,s) and PRTT(n,d,s) for delays d around the gap, taken in turn."""
     train = train_length(message_bytes)
-    delays_ns = [max(1.0, round(rung * gap_seconds * 1e9, 1)) for rung in RUNGS]
+    delays_ns = [max(1.0, round(rung * gap_seconds * 1e9, ndigits=1)) for rung in RUNGS]
     series = (
         SeriesRequest("prtt", message_bytes),
         SeriesRequest("prtt", message_bytes, train),
@@ -68,4 +71,4 @@ def _gap_seconds(dataset: Dataset, message_bytes: int) -> float | None:
         return None
     single = float(np.median(singles))
     per_message = [(median - single) / (train - 1) for median, train in trains]
-    return max(float(np.median(per_message)), 0.05 * single)
+    return max(float(np.median(per_message)), LEAST_GAP_SHARE * single)

@@ -19,17 +19,16 @@ class Nominal:
 
 
 NOMINAL = {
-    "sim": Nominal(
-        2e-6, 5e-7, 0.0, 0.05
-    ),  # wall-clock time of the simulation, not what it simulates
+    "sim": Nominal(2e-6, 5e-7, 0.0, 0.05),
     "shm": Nominal(2e-7, 1e-7, 1.5e-10, 0.1),
     "unix": Nominal(8e-6, 2e-6, 3e-10, 0.1),
     "tcp": Nominal(1.5e-5, 4e-6, 4e-10, 0.1),
     "mpi": Nominal(5e-7, 3e-7, 2e-10, 1.0),
 }
+"""Given: orders of magnitude; of `sim`, the wall-clock time of the simulation, not what it simulates."""
 OTHER = NOMINAL["tcp"]
 TYPICAL_SAMPLES = 60
-"""Samples that a record takes until the median's interval is narrow, on a machine with usual noise."""
+"""Given: samples that a record takes until the median's interval is narrow, on a machine with usual noise."""
 
 
 @dataclass(frozen=True)

@@ -30,18 +30,24 @@ GRID = "grid"
 WARM_UP = "warm-up"
 """Purpose of the first record of each launch: the first size is cold, so it is marked and not used."""
 
-MIN_SAMPLES = 3
 MIN_POOLED_SAMPLES = 8
-"""Samples of a series over all visits and launches, below which the interval of its median would be too wide."""
+"""Given: samples of a series over all visits and launches, below which the interval of its median would be too wide."""
 LARGE_VISITS = 2
-"""Visits of sizes above `LARGE_BYTES`, at most: each costs as many bytes as thousands of visits of a small one."""
-MAX_SAMPLES = 400
+"""Given: visits of sizes above `LARGE_BYTES`, at most: each costs as many bytes as thousands of visits of a small
+one."""
+MIN_SAMPLES, MAX_SAMPLES = 3, 400
+"""Given: samples of a series in one record, at least and at most."""
 SECONDS_PER_RECORD = 0.020
+"""Given: what a record takes of the time where the user gives none."""
 BYTES_PER_RUN = 660_000_000
-"""For the grid of a run; measuring again around protocol changes may take 250 MB more."""
+"""Given: bytes of the grid of a run; measuring again around protocol changes may take 250 MB more."""
+HALVINGS = 60
+"""Derived: the digits of a double, so that the search for a limit ends at the number next to it."""
 DEFAULT_SIZES = "1:1MiB"
 DEFAULT_PRECISION = 0.025
+"""Given: relative half width of the interval of a median."""
 DEFAULT_VISITS = 4
+"""Given: visits of each size in a launch."""
 PLACEMENTS = ("filled", "round-robin")
 """One socket (and NUMA node) after another, or one core of each in turn."""
 
@@ -342,7 +348,7 @@ def _allowance(requests: Sequence[_Least], counts: Sequence[int], budget_bytes: 
         return sum(count * max(least, min(most, allowance)) for count, least, most in limits)
 
     low, high = 0.0, float(budget_bytes)
-    for _ in range(60):
+    for _ in range(HALVINGS):
         middle = (low + high) / 2
         low, high = (middle, high) if used(middle) <= budget_bytes else (low, middle)
     return low

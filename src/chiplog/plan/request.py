@@ -7,18 +7,22 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from chiplog.plan.patterns import links_of, wire_of
-from chiplog.plan.series_request import ONE_WAY, ROUND_TRIP, SeriesRequest
+from chiplog.plan.patterns.pattern import ONE_WAY, ROUND_TRIP, SeriesRequest
 
 __all__ = ["ONE_WAY", "ROUND_TRIP", "Request", "SeriesRequest", "StopRule"]
 
-LARGE_BYTES = 32 * 1024
-"""Above, the probe takes fewer samples that don't count: they would be most of the bytes."""
+LARGE_BYTES = 32 << 10
+"""Given: above, the probe takes fewer samples that don't count: they would be most of the bytes."""
 WARMUP_SAMPLES, LARGE_WARMUP_SAMPLES = 2, 1
-"""Samples of each series that the probe takes first, keeps and marks as warm-up."""
+"""Given: samples of each series that the probe takes first, keeps and marks as warm-up."""
 DELAY_ROUND_TRIPS, LARGE_DELAY_ROUND_TRIPS = 5, 3
-"""Round trips from which the probe finds a delay that is given as "rtt" or "rtt2"."""
+"""Given: round trips from which the probe finds a delay that is given as "rtt" or "rtt2"."""
 SAMPLES_AT_A_TIME = 5
-"""Samples that the probe takes, after one that it does not use, before it asks its stopping rule again."""
+"""Given: samples that the probe takes, after one that it does not use, before it asks its stopping rule again."""
+FRACTION_AT_A_TIME = 4
+"""Given: one in so many of the samples taken so far is taken then, where these are more."""
+MESSAGES_OF_DELAY = {"rtt": 2, "rtt2": 3}
+"""Derived: messages of the train whose time such a delay is, and its answer."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +60,7 @@ class Request:
     def preparation_messages(self) -> int:
         """Messages before the first sample: the payload check and the round trips that delays are found by."""
         named = {series.delay_ns for series in self.series if isinstance(series.delay_ns, str)}
-        delays = sum(3 if name == "rtt2" else 2 for name in named)
+        delays = sum(MESSAGES_OF_DELAY[name] for name in named)
         links = max(map(links_of, self.series), default=0)
         round_trips = LARGE_DELAY_ROUND_TRIPS if self._is_large else DELAY_ROUND_TRIPS
         return 2 * links * self.check_payload + round_trips * delays
@@ -98,6 +102,6 @@ def _pauses(samples: int, least: int) -> int:
     """How often the probe asks its stopping rule and goes on."""
     pauses, taken = 1, min(least, samples)
     while taken < samples:
-        taken += max(SAMPLES_AT_A_TIME, taken // 4)
+        taken += max(SAMPLES_AT_A_TIME, taken // FRACTION_AT_A_TIME)
         pauses += 1
     return pauses

@@ -1,4 +1,4 @@
-"""Which message sizes to measure: the grammar of `--sizes`."""
+"""Which message sizes to measure, and for which numbers of ranks to choose: the grammar of `--sizes` and `--ranks`."""
 
 from __future__ import annotations
 
@@ -8,9 +8,12 @@ from chiplog.errors import UsageError
 from chiplog.outside import as_integer
 from chiplog.plan.units import format_bytes, parse_bytes
 
-POINTS_PER_OCTAVE = 2
-MAX_POINTS_PER_OCTAVE = 64
-MAX_MESSAGE_BYTES = 2**31 - 1
+POINTS_PER_OCTAVE, MAX_POINTS_PER_OCTAVE = 2, 64
+"""Given: sizes of a range from a power of two to the next; more are refused."""
+MAX_MESSAGE_BYTES = (1 << 31) - 1
+"""Given: what an int of MPI counts."""
+LEAST_RANKS, MOST_RANKS = 2, 65536
+"""Given: ranks of a tuning file or a prediction; so many are not started."""
 ACCEPTS = "FIRST:LAST (e.g. 1:4MiB), FIRST:LAST:POINTS_PER_OCTAVE (e.g. 1:4MiB:4) or a list (e.g. 0,8,1KiB)"
 
 
@@ -27,18 +30,17 @@ def parse_sizes(text: str, option: str = "--sizes") -> tuple[int, ...]:
         raise UsageError(f"{option}: is empty; it accepts {ACCEPTS}.")
     if ":" not in text:
         return tuple(sorted({_size(part, option) for part in text.split(",")}))
-    parts = text.split(":")
-    if len(parts) > 3:
+    first_text, last_text, *density = text.split(":")
+    if len(density) > 1:
         raise UsageError(f"{option}: '{text}' is not understood; it accepts {ACCEPTS}.")
-    first, last = _size(parts[0], option), _size(parts[1], option)
+    first, last = _size(first_text, option), _size(last_text, option)
     if first > last:
         raise UsageError(
             f"{option}: the range '{text}' is empty, because {format_bytes(first)} is above "
             f"{format_bytes(last)}; it accepts {ACCEPTS}."
         )
-    return geometric_grid(
-        first, last, _density(parts[2], option) if len(parts) == 3 else POINTS_PER_OCTAVE
-    )
+    points_per_octave = _density(density[0], option) if density else POINTS_PER_OCTAVE
+    return geometric_grid(first, last, points_per_octave)
 
 
 def geometric_grid(first_bytes: int, last_bytes: int, points_per_octave: int) -> tuple[int, ...]:
@@ -71,3 +73,37 @@ def _density(text: str, option: str) -> int:
             f"{option}: '{text[:40]}' is not a number of points per octave; it accepts 1 to {MAX_POINTS_PER_OCTAVE}."
         )
     return density
+
+
+def parse_ranks(
+    text: str, *, every: bool, least: int = LEAST_RANKS, most: int = MOST_RANKS
+) -> tuple[int, ...]:
+    """The numbers of ranks that `--ranks` names: a list, or a range, of which `every` number counts.
+
+    Otherwise a range is its ends and the powers of two between them. Raises UsageError for anything else.
+
+    >>> parse_ranks("2:9", every=False), parse_ranks("4,8", every=False)
+    ((2, 4, 8, 9), (4, 8))
+    """
+    if ":" not in text:
+        return tuple(sorted({_ranks(part, text, least, most) for part in text.split(",")}))
+    first, last = (_ranks(part, text, least, most) for part in text.split(":", 1))
+    if first > last:
+        raise UsageError(
+            f"--ranks: the range '{text[:40]}' is empty; it accepts FIRST:LAST, e.g. 2:1024."
+        )
+    if every:
+        return tuple(range(first, last + 1))
+    powers = {1 << bit for bit in range(1, most.bit_length())}
+    return tuple(sorted({first, last} | {power for power in powers if first < power < last}))
+
+
+def _ranks(part: str, text: str, least: int, most: int) -> int:
+    ranks = as_integer(part.strip())
+    if ranks is None:
+        raise UsageError(
+            f"--ranks: '{text[:40]}' is not understood; it accepts 64, or 4,8, or 2:1024."
+        )
+    if not least <= ranks <= most:
+        raise UsageError(f"--ranks: '{text[:40]}' is out of range; it accepts {least} to {most}.")
+    return ranks

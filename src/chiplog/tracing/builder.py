@@ -9,10 +9,10 @@ import numpy as np
 
 from chiplog.tracing.trace import CALL, KIND_OF, NOBODY, OTHER, RankTrace
 
-LARGEST_NS = 2**60
-"""Longer times, of more than 36 years, are no true ones."""
-LARGEST_BYTES = 2**50
-"""More bytes in a call are no true ones."""
+LARGEST_NS = 1 << 60
+"""Given: longer times, of more than 36 years, are no true ones."""
+LARGEST_BYTES = 1 << 50
+"""Given: more bytes in a call are no true ones."""
 
 
 @dataclass(frozen=True, slots=True)

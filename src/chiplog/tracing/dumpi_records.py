@@ -30,7 +30,7 @@ FUNCTIONS = _words(
 )
 """By the number of a record; higher ones are not read."""
 END = 293
-"""In place of a record's number: the end."""
+"""Given: in place of a record's number: the end."""
 
 _SEND = "count:i type:h dest:i tag:i comm:h"
 _RECEIVE = "count:i type:h source:i tag:i comm:h"
@@ -80,8 +80,10 @@ statuses, X texts; with ? at the root only."""
 SCALARS = {"i": struct.Struct(">i"), "h": struct.Struct(">h"), "b": struct.Struct(">B")}
 TIMES = struct.Struct(">HIHI")
 CPU_TIMES, WALL_TIMES, COUNTERS, THREAD = 1 << 2, 1 << 3, 1 << 4, 1 << 6
-STATUSES = 1
-STATUS_BYTES = 14
+STATUSES, STATUS_BYTES = 1, 14
+"""Given: the bit of statuses, and the bytes of each."""
+HOST_AT, FIRST_RECORD_AT = 11, 8
+"""Given: bytes before the host in a header, and before `FIRST_RECORD` in a file."""
 FIRST_RECORD = struct.Struct(">ii")
 """What the seconds of CPU times and of wall times are counted from, before the first record."""
 
@@ -124,7 +126,8 @@ class DumpiStream:
 
     def _array(self) -> tuple[int, ...]:
         (length,) = self._take(SCALARS["i"])
-        if not 0 <= length <= (len(self._content) - self._at) // 4:
+        room = (len(self._content) - self._at) // SCALARS["i"].size
+        if not 0 <= length <= room:
             raise self.wrong(f"{length} values follow, which the file has no room for")
         return self._take(struct.Struct(f">{length}i"))
 
@@ -135,7 +138,7 @@ class DumpiStream:
 
     def host_at(self, place: int) -> str:
         """The host of the header that begins at a byte."""
-        self._at = place + 3 + 8
+        self._at = place + HOST_AT
         return self._text(SCALARS["h"])
 
     def _text(self, length_form: struct.Struct) -> str:
@@ -147,9 +150,9 @@ class DumpiStream:
 
     def records(self, body: int) -> list[Record]:
         """All records from a byte on."""
-        self._at = 8
+        self._at = FIRST_RECORD_AT
         _, self._wall_seconds = self._take(FIRST_RECORD)
-        self._at = max(16, body)
+        self._at = max(FIRST_RECORD_AT + FIRST_RECORD.size, body)
         found = []
         while (number := self._take(SCALARS["h"])[0]) != END:
             if not 0 <= number < len(FUNCTIONS):
@@ -171,7 +174,7 @@ class DumpiStream:
         if mask & COUNTERS:
             raise self.wrong("performance counters are not read")
         times = [
-            (self._wall_seconds + seconds) * 10**9 + ns
+            (self._wall_seconds + seconds) * 1_000_000_000 + ns
             for seconds, ns in ((begin, begin_ns), (end, end_ns))
         ]
         if times[1] < times[0]:

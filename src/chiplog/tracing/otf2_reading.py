@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from chiplog.errors import CorruptFile
-from chiplog.tracing.builder import LARGEST_BYTES, Call, RankBuilder
+from chiplog.tracing.builder import LARGEST_BYTES, LARGEST_NS, Call, RankBuilder
 from chiplog.tracing.trace import (
     ICOLLECTIVES,
     IRECEIVES,
@@ -25,7 +25,6 @@ from chiplog.tracing.trace import (
 )
 
 PREFIX = "MPI_"
-MOST_NS = 2**60
 SENT_TO_EACH = ("Bcast", "Allreduce", "Allgather", "Allgatherv")
 RECEIVED_FROM_EACH = ("Reduce", "Allreduce")
 """Score-P counts what a rank sends or receives here once for each rank of the communicator."""
@@ -187,7 +186,7 @@ def _size(number: int) -> int:
 
 def _tag(number: int) -> int:
     """Tags are unsigned in OTF2."""
-    return number - 2**32 if number >= 2**31 else number
+    return number - (1 << 32) if number >= 1 << 31 else number
 
 
 def _world(definitions: Any, otf2: Any) -> World:
@@ -222,8 +221,10 @@ def read_archive(path: str) -> Trace:
             if state is None:
                 continue
             if isinstance(event, otf2.events.Enter | otf2.events.Leave):
-                time_ns = (event.time - clock.global_offset) * 10**9 // clock.timer_resolution
-                if abs(time_ns) > MOST_NS:
+                time_ns = (
+                    (event.time - clock.global_offset) * 1_000_000_000 // clock.timer_resolution
+                )
+                if abs(time_ns) > LARGEST_NS:
                     raise CorruptFile("an event is more than 36 years after the begin.")
                 change = state.enter if isinstance(event, otf2.events.Enter) else state.leave
                 change(event.region.name, time_ns)

@@ -27,7 +27,14 @@ from chiplog.tracing.trace_file import TraceFile, read_trace_file
 
 Result = TypeVar("Result")
 UNKNOWN_COMMUNICATOR = 0xFFFF
+"""Given: of the format."""
+RUN_WORDS = 3
+"""Given: words of a run of members: the first, the step and how many."""
+MOST_COMPLETIONS = 8
+"""Given: how often the calls of a sound file name a request at most, on average; a damaged one could name any
+number."""
 MOST_NS_PER_TICK = 1000.0
+"""Given: a slower clock is none."""
 IS_PREPARING = np.array([name.endswith("_init") for name in KINDS])
 """Whether a kind of calls makes requests that are started later."""
 
@@ -97,7 +104,7 @@ def _recorded(clocks: dict[int, ClockRate], file: TraceFile) -> RecordedRank:
     clock = clocks[int(file.header["clock_leader"])]
     entries = file.entries
     is_row = (entries["kind"] < file_of.STATUS) | (entries["kind"] >= file_of.RECEIVING)
-    is_row &= entries["kind"] != 255
+    is_row &= entries["kind"] != file_of.BYTE_VALUES - 1
     rows = np.flatnonzero(is_row)
     calls = np.zeros(rows.size, CALL)
     calls["kind"] = _kinds(file)[entries["kind"][rows]]
@@ -122,7 +129,7 @@ def _text(raw: bytes) -> str:
 
 def _kinds(file: TraceFile) -> NDArray[np.uint16]:
     """For each kind of the file, that of KINDS."""
-    table = np.full(256, KIND_OF[OTHER], np.uint16)
+    table = np.full(file_of.BYTE_VALUES, KIND_OF[OTHER], np.uint16)
     names = [_text(name) for name in file.header["names"][: int(file.header["kinds"])]]
     table[1 : len(names) + 1] = [KIND_OF.get(name, KIND_OF[OTHER]) for name in names]
     table[file_of.RECEIVING] = KIND_OF[SENDRECV_RECEIVE]
@@ -151,8 +158,7 @@ class _Words:
         peer = np.full(self._flags.size, NOBODY, np.int64)
         tag = np.zeros(self._flags.size, np.int64)
         which, words = self.take(file_of.SHORT_PEER)
-        peer[which] = (words[:, 0] & 0xFFFF).astype(np.uint16).view(np.int16)
-        tag[which] = (words[:, 0] >> 16).astype(np.uint16).view(np.int16)
+        peer[which], tag[which] = np.ascontiguousarray(words).view(np.int16).T
         which, words = self.take(file_of.LONG_PEER)
         peer[which], tag[which] = np.ascontiguousarray(words).view(np.int32).T
         self.take(file_of.LONG_TIMES)
@@ -185,7 +191,7 @@ def _times_ns(file: TraceFile, to_ns: ClockRate) -> tuple[NDArray[np.int64], NDA
     words.take(file_of.LONG_PEER)
     which, high = words.take(file_of.LONG_TIMES)
     high = np.where(is_call[which][:, np.newaxis], high, 0).astype(np.int64)
-    if np.any(high >= file_of.LARGEST >> 32):
+    if np.any(high >= file_of.LARGEST // (1 << 32)):
         raise file.corrupt("a call is said to have taken centuries")
     gap[which] += high[:, 0] << 32
     duration[which] += high[:, 1] << 32
@@ -288,7 +294,7 @@ class _Requests:
         known = self._number.size
         if named.size and named.max(initial=0) > known:
             raise self._file.corrupt("a call completes more requests than there are")
-        if int(named.sum()) > 8 * known:
+        if int(named.sum()) > MOST_COMPLETIONS * known:
             raise self._file.corrupt("its calls complete more requests than there are")
         within = np.arange(int(named.sum())) - np.repeat(np.cumsum(named) - named, named)
         at = np.repeat(self._at[entries], named)
@@ -348,10 +354,14 @@ def _communicators(file: TraceFile) -> dict[int, Members]:
     ranks = int(file.header["ranks"])
     for at in np.flatnonzero(file.entries["kind"] == file_of.COMMUNICATOR).tolist():
         entry = file.entries[at]
-        if entry["flags"] != file_of.LISTS or entry["bytes"] % 3:
+        if entry["flags"] != file_of.LISTS or entry["bytes"] % RUN_WORDS:
             raise file.corrupt("a communicator's members are cut")
         members = groups.setdefault((int(entry["gap"]), bool(entry["duration"])), [])
-        runs = file.words[file.word_at[at] : file.word_at[at + 1]].view(np.int32).reshape(-1, 3)
+        runs = (
+            file.words[file.word_at[at] : file.word_at[at + 1]]
+            .view(np.int32)
+            .reshape(-1, RUN_WORDS)
+        )
         for first, step, count in runs.tolist():
             if not 0 < count <= ranks - len(members) or not (-1 <= first < ranks):
                 raise file.corrupt("a communicator has more members than there are ranks")

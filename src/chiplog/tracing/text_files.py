@@ -14,7 +14,10 @@ from chiplog.input_file import MOST_DATA_BYTES, open_input, read_line
 
 MOST_LINE_BYTES = 16 << 20
 GZIP_MAGIC = b"\x1f\x8b"
+GZIP_BITS = 31
+"""Given: what zlib calls gzip with the largest window."""
 HEAD_BYTES = 4096
+"""Given: bytes of a file by which it is known."""
 
 
 def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
@@ -49,7 +52,7 @@ def head_of(path: Path) -> str:
         with open(path, "rb") as stream:
             raw = stream.read(HEAD_BYTES)
         if raw[:2] == GZIP_MAGIC:
-            raw = zlib.decompressobj(31).decompress(raw, HEAD_BYTES)
+            raw = zlib.decompressobj(GZIP_BITS).decompress(raw, HEAD_BYTES)
     except (OSError, zlib.error):
         return ""
     return raw.decode("ascii", "replace")

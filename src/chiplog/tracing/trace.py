@@ -79,10 +79,10 @@ KINDS = (
 KIND_OF = {name: index for index, name in enumerate(KINDS)}
 
 NOBODY, ANYBODY = -1, -2
-"""In place of a peer: none, or not known; and a wildcard that nobody resolved."""
-ANY_TAG = -1
-NO_COMMUNICATOR = -1
-"""In place of a collective call's communicator that the trace does not name."""
+"""Given: in place of a peer: none, or not known; and a wildcard that nobody resolved."""
+ANY_TAG = NO_COMMUNICATOR = -1
+"""Given: in place of a tag that may be any, and in place of a collective call's communicator that the trace does not
+name."""
 
 CALL = np.dtype(
     [

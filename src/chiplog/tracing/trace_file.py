@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 from chiplog.errors import CorruptFile, UsageError
 
 MAGIC = b"CHIPLOGT"
-VERSION = 1
-BLOCK_MAGIC = 0x4B4C4243
+VERSION, BLOCK_MAGIC, BYTE_VALUES, WORD_BYTES = 1, 0x4B4C4243, 256, 4
+"""Given: of the format."""
 MOST_RANKS = 1 << 24
-LARGEST = 2**61
-"""Longer times are none of a program's."""
+LARGEST = 1 << 61
+"""Given: longer times are none of a program's."""
 
 CLOCK = np.dtype([("ticks", "<u8"), ("monotonic_ns", "<i8")])
 OFFSET = np.dtype([("monotonic_ns", "<i8"), ("ahead_ns", "<i8"), ("round_trip_ns", "<i8")])
@@ -42,6 +42,7 @@ HEADER = np.dtype(
         ("names", "S32", (240,)),
     ]
 )
+"""Given: the format."""
 BLOCK = np.dtype(
     [
         ("magic", "<u4"),
@@ -65,12 +66,14 @@ ENTRY = np.dtype(
 SHORT_PEER, LONG_PEER, LONG_TIMES, RECEIVED, LONG_BYTES, STARTS, LISTS, RANGE = (
     1 << bit for bit in range(8)
 )
+"""Given: the flags of an entry."""
 WORDS = {SHORT_PEER: 1, LONG_PEER: 2, LONG_TIMES: 2, RECEIVED: 1, LONG_BYTES: 2}
-"""How many words each flag stands for, in their order; those of requests come last."""
+"""Given: how many words each flag stands for, in their order; those of requests come last."""
 STATUS, COMMUNICATOR, MORE, RECEIVING, STARTED = 250, 251, 252, 253, 254
-"""Kinds of entries that are no calls."""
+"""Given: kinds of entries that are no calls."""
 WORDS_OF_FLAGS = np.array(
-    [sum(count for flag, count in WORDS.items() if flags & flag) for flags in range(256)], np.int64
+    [sum(count for flag, count in WORDS.items() if flags & flag) for flags in range(BYTE_VALUES)],
+    np.int64,
 )
 
 
@@ -164,6 +167,7 @@ def _header(path: Path, raw: NDArray[np.uint8]) -> Any:
             f"{path}: has version {header['version']} of the format, and this chiplog reads {VERSION}."
         )
     sizes = int(header["header_bytes"]), int(header["block_bytes"])
+    # Given: what the tracer writes.
     if not (HEADER.itemsize <= sizes[0] <= 1 << 24 and 4096 <= sizes[1] <= 1 << 28) or sizes[1] % 8:
         raise CorruptFile(f"{path}: its header and blocks can't be of {sizes[0]} and {sizes[1]} B.")
     if not 0 <= header["rank"] < header["ranks"] <= MOST_RANKS:
@@ -202,7 +206,7 @@ def _block(
     unused = np.flatnonzero(entries["kind"] == 0)
     entries = entries[: unused[0] if unused.size else room]
     word_count = int(_word_counts(entries).sum())
-    if BLOCK.itemsize + entries.size * ENTRY.itemsize + word_count * 4 > block.size:
+    if BLOCK.itemsize + entries.size * ENTRY.itemsize + word_count * WORD_BYTES > block.size:
         raise CorruptFile(f"{path}, block {number}: its calls name more than the block holds.")
     words = block.view(np.uint32)
     return entries, words[words.size - word_count :][::-1]

@@ -7,8 +7,7 @@ from pathlib import Path
 
 from chiplog.fitting.model_file import read_model
 from chiplog.fitting.origin import of_target
-from chiplog.plan.ranks import parse_ranks
-from chiplog.plan.sizes import parse_sizes
+from chiplog.plan.sizes import parse_ranks, parse_sizes
 from chiplog.tune.choice import Tuning, without_far_choices
 from chiplog.tune.choose import choose
 from chiplog.tune.writer import WRITERS, TuningFiles

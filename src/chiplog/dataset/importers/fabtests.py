@@ -22,20 +22,19 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from chiplog.dataset.import_fabtests_cells import (
-    CELL,
-    PrintedRange,
-    digits,
-    half_step,
-    printed_count,
-    printed_size,
-)
 from chiplog.dataset.import_parts import PartTable, launches_in_parts
 from chiplog.dataset.import_series import flood, half_round_trips, whole_operations
 from chiplog.dataset.import_text import Skipped, clean_lines
-from chiplog.dataset.import_values import number, too_long, whole
+from chiplog.dataset.import_values import (
+    MEGABYTE,
+    MICROSECOND,
+    MICROSECOND_STEP,
+    number,
+    printed_step,
+    too_long,
+    whole,
+)
 from chiplog.dataset.importer import (
-    HUNDREDTH_OF_US_SECONDS,
     Imported,
     ImportedRecord,
     ImportedSeries,
@@ -46,21 +45,25 @@ from chiplog.dataset.importer import (
 from chiplog.dataset.lines import Where
 from chiplog.outside import as_integer
 
-MICROSECOND = 1e-6
 DEFAULT_WINDOW = 64
-"""Messages of a window without -W."""
+"""Given: messages of a window without -W."""
 DIGITS = 3
-"""A time is taken as printed if it has so many digits, else from a rate that has more."""
+"""Given: a time is taken as printed if it has so many digits, else from a rate that has more."""
 ROUNDED = 1e-6
-"""Relative error of the single-precision numbers that fabtests computes with."""
+"""Given: relative error of the single-precision numbers that fabtests computes with."""
 CONVENTION = "means over iterations: half a ping-pong (one-way), a whole read, a window of messages; 1 MB/s = 1e6 B/s"
+_UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
+_COUNTS = {"": 1, "k": 1_000, "m": 1_000_000, "b": 1_000_000_000}
+"""Given: units of sizes and of counts."""
+_CELL = re.compile(r"(\d{1,12})(?:\.(\d))?([kmgb]?)")
 _COMMAND = re.compile(r"(?:.*[\s/])?(fi_\w+)(?:\.exe)?(?:\s+(.*))?")
 _OPERATION = re.compile(r"(?:^|\s)-o\s*(\w+)")
 _PROVIDER = re.compile(r"(?:^|\s)-p\s*([\w;\"']+)")
 _WINDOW = re.compile(r"(?:^|\s)-W\s*(\d{1,7})(?=\s|$)")
 _MACHINE = re.compile(r"-\s*\{\s*(xfer_size:.*\})")
 _MEMBER = re.compile(r"([\w/]+):\s*([^,\s}]+)")
-_COLUMNS = ("total", "time", "MB/sec", "usec/xfer", "Mxfers/sec")
+_RATES = ("MB/sec", "usec/xfer", "Mxfers/sec")
+_COLUMNS = ("total", "time", *_RATES)
 _WRITES = {"write": "rdma-write", "writedata": "rdma-write-immediate", "read": "rdma-read"}
 _PING_PONGS = re.compile(r"fi_(?:pingpong|\w+_pingpong)")
 _FLOODS = re.compile(r"fi_(?:msg|rdm|rdm_tagged|dgram)_bw")
@@ -84,9 +87,9 @@ class _Row:
 
     where: Where
     line: str
-    size: PrintedRange
-    iterations: PrintedRange
-    total: PrintedRange
+    size: range
+    iterations: range
+    total: range
     rate: str
     time: str
     transfers_rate: str
@@ -141,7 +144,7 @@ def read(source: Source, options: Options) -> Imported:
         CONVENTION,
         warnings=(*several, *_warnings(guessed), *file.skipped.warnings()),
         statistic="mean",
-        resolution_seconds=HUNDREDTH_OF_US_SECONDS,
+        resolution_seconds=MICROSECOND_STEP,
     )
 
 
@@ -154,9 +157,9 @@ def _read_line(file: _FabtestsFile, line: str, where: Where) -> None:
         file.tables.append(_FabtestsTable(where, file.test, file.options))
     elif match := _COMMAND.fullmatch(line.rstrip(":").strip()):
         file.test, file.options, file.columns = match[1], match[2] or "", ()
-    elif file.columns and len(words) == len(file.columns) and CELL.fullmatch(words[0]):
+    elif file.columns and len(words) == len(file.columns) and _CELL.fullmatch(words[0]):
         _row(file, words, line, where)
-    elif file.columns and words and CELL.fullmatch(words[0]) and len(words) > 1:
+    elif file.columns and words and _CELL.fullmatch(words[0]) and len(words) > 1:
         what = f"the row has {len(words)} columns, its header {len(file.columns)}"
         file.skipped.row(where, line, None, what)
     elif words:
@@ -180,36 +183,57 @@ def _row(file: _FabtestsFile, words: list[str], line: str, where: Where) -> None
         _Row(
             where,
             line,
-            printed_size(cells["bytes"], "bytes", where),
-            printed_count(cells.get("iters") or cells["#sent"], "iters", where),
-            printed_size(cells["total"], "total", where),
-            cells["MB/sec"],
-            cells["usec/xfer"],
-            cells["Mxfers/sec"],
+            _printed_size(cells["bytes"], "bytes", where),
+            _printed_count(cells.get("iters") or cells["#sent"], "iters", where),
+            _printed_size(cells["total"], "total", where),
+            *(cells[name] for name in _RATES),
         )
     )
+
+
+def _printed_size(cell: str, name: str, where: Where) -> range:
+    """The sizes in bytes that a cell may stand for: from 1 KiB on, tenths below 10 and whole units above are cut off.
+
+    >>> _printed_size("1.5k", "bytes", Where("file")), _printed_size("976k", "bytes", Where("file"))[0]
+    (range(1536, 1639), 999424)
+    """
+    whole_units, tenths, unit = _cell(cell, name, _UNITS, where)
+    if unit == 1:
+        return range(whole_units, whole_units + 1)
+    if whole_units >= 10:
+        return range(whole_units * unit, (whole_units + 1) * unit)
+    first = 10 * whole_units + tenths
+    return range(-(-first * unit // 10), -(-(first + 1) * unit // 10))
+
+
+def _printed_count(cell: str, name: str, where: Where) -> range:
+    """The numbers of iterations that a cell may stand for: from 1000 on, the last three digits are cut off."""
+    thousands, _, unit = _cell(cell, name, _COUNTS, where)
+    return range(thousands * unit, (thousands + 1) * unit)
+
+
+def _cell(cell: str, name: str, units: Mapping[str, int], where: Where) -> tuple[int, int, int]:
+    """The whole number, the tenth behind its point, and the unit."""
+    match = _CELL.fullmatch(cell)
+    if match is None or match[3] not in units:
+        what = (
+            f"{cell[:20]!r} is not a number with one of the units {' '.join(filter(None, units))}"
+        )
+        raise where.corrupt(name, what)
+    return int(match[1]), int(match[2] or 0), units[match[3]]
 
 
 def _machine_row(file: _FabtestsFile, cells: Mapping[str, str], line: str, where: Where) -> None:
     if not file.tables or file.tables[-1].options != file.options or file.columns:
         file.tables.append(_FabtestsTable(where, file.test, file.options))
         file.columns = ()
-    for name in ("xfer_size", "iterations", "total", "MB/sec", "usec/xfer", "Mxfers/sec"):
+    for name in ("xfer_size", "iterations", "total", *_RATES):
         if name not in cells:
             raise where.corrupt(name, "is missing")
     exact = [whole(cells[name], name, where) for name in ("xfer_size", "iterations", "total")]
-    size, iterations, total = (PrintedRange(value, value + 1) for value in exact)
-    row = _Row(
-        where,
-        line,
-        size,
-        iterations,
-        total,
-        cells["MB/sec"],
-        cells["usec/xfer"],
-        cells["Mxfers/sec"],
-    )
-    file.tables[-1].rows.append(row)
+    size, iterations, total = (range(value, value + 1) for value in exact)
+    rates = (cells[name] for name in _RATES)
+    file.tables[-1].rows.append(_Row(where, line, size, iterations, total, *rates))
 
 
 def _kind(table: _FabtestsTable, options: Options) -> _TestKind:
@@ -264,11 +288,11 @@ def _transfers(table: _FabtestsTable) -> int:
     """How many transfers an iteration has by the column `total`; CorruptFile where it can't be 1 or 2 for all rows."""
     can_be = {1, 2}
     for row in table.rows:
-        if row.size.low == 0:
+        if row.size[0] == 0:
             continue
-        low = row.size.low * row.iterations.low
-        high = (row.size.high - 1) * (row.iterations.high - 1)
-        can_be &= {n for n in (1, 2) if n * low < row.total.high and row.total.low <= n * high}
+        low = row.size[0] * row.iterations[0]
+        high = row.size[-1] * row.iterations[-1]
+        can_be &= {n for n in (1, 2) if n * low < row.total.stop and row.total[0] <= n * high}
         if not can_be:
             what = "is neither bytes x iterations nor twice that, as in the rows before"
             raise row.where.corrupt("total", what)
@@ -283,7 +307,7 @@ def _records(table: _FabtestsTable, kind: _TestKind, skipped: Skipped) -> list[I
     records = []
     sizes: dict[int, Where] = {}
     for row in table.rows:
-        size = row.size.low
+        size = row.size[0]
         seconds = _seconds(row, size, skipped)
         if seconds is None:
             continue
@@ -294,7 +318,7 @@ def _records(table: _FabtestsTable, kind: _TestKind, skipped: Skipped) -> list[I
         sizes[size] = row.where
         if too_long(seconds * kind.window):
             raise row.where.corrupt("usec/xfer", f"means {seconds:g} s")
-        tag = {"fabtests": kind.test, "iterations": row.iterations.low}
+        tag = {"fabtests": kind.test, "iterations": row.iterations[0]}
         records.append(ImportedRecord((_series(kind, size, seconds),), tag=tag))
     return records
 
@@ -324,26 +348,23 @@ def _seconds(row: _Row, size: int, skipped: Skipped) -> float | None:
         skipped.row(row.where, row.line, "bytes", what)
         return None
     shortest = number(row.time, "usec/xfer", row.where) * MICROSECOND
-    return shortest if digits(row.time) >= DIGITS else seconds
+    return shortest if len(row.time.replace(".", "").lstrip("0")) >= DIGITS else seconds
 
 
 def _estimates(row: _Row, size: int) -> Iterator[tuple[float, float]]:
     """The time of a transfer by each column that tells it, with the relative error that its digits leave."""
-    for name, word in (
-        ("usec/xfer", row.time),
-        ("MB/sec", row.rate),
-        ("Mxfers/sec", row.transfers_rate),
-    ):
+    for name, word in zip(_RATES, (row.rate, row.time, row.transfers_rate), strict=True):
         value = number(word, name, row.where)
-        if value <= half_step(word) or (name == "MB/sec" and size == 0):
+        half_step = 0.5 * printed_step(word)
+        if value <= half_step or (name == "MB/sec" and size == 0):
             continue
         if name == "usec/xfer":
             seconds = value * MICROSECOND
         elif name == "MB/sec":
-            seconds = size / (value * 1e6)
+            seconds = size / (value * MEGABYTE)
         else:
             seconds = MICROSECOND / value
-        yield half_step(word) / value, seconds
+        yield half_step / value, seconds
 
 
 def _warnings(guessed: int) -> tuple[Mapping[str, object], ...]:

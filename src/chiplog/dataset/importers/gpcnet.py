@@ -27,7 +27,7 @@ import numpy as np
 
 from chiplog.dataset.import_parts import parts_warning
 from chiplog.dataset.import_text import Skipped, clean_lines, is_number, lacks_value
-from chiplog.dataset.import_values import number, time, too_long, whole
+from chiplog.dataset.import_values import MEBIBYTE, MICROSECOND, number, time, too_long, whole
 from chiplog.dataset.importer import (
     Imported,
     ImportedRecord,
@@ -39,8 +39,6 @@ from chiplog.dataset.importer import (
 from chiplog.dataset.lines import Where
 from chiplog.errors import UsageError
 
-MICROSECOND = 1e-6
-MEBIBYTE = float(1 << 20)
 CONVENTION = "means over ranks and iterations: us, or a message by the bandwidth of a rank (1 MiB/s = 2^20 B/s)"
 NETWORK_TESTS = {
     "RR Two-sided Lat": ("random_ring_latency", "send"),
@@ -83,8 +81,8 @@ class _GpcnetFile:
     skipped: Skipped = field(default_factory=Skipped)
     records: list[ImportedRecord] = field(default_factory=list)
     visits: Counter[tuple[int, str, str, str]] = field(default_factory=Counter)
-    launch: int = -1
-    ranks: int = 1
+    launch: int = -1  # Given: no run began
+    ranks: int = 1  # Given: until a line says it
     part: str | None = None
     columns: list[str] = field(default_factory=list)
 
@@ -151,8 +149,8 @@ def _row(file: _GpcnetFile, part: str, cells: dict[str, str], line: str, where: 
     pattern, operation = _TESTS[match[1]]
     if "Avg" not in cells:
         raise where.corrupt("Avg", "no column has this name")
-    if not is_number(cells["Avg"]) or lacks_value(cells["Avg"]):
-        file.skipped.row(where, line, "Avg", f"is {cells['Avg'][:20]}: there is no time for that")
+    if lacks_value(cells["Avg"]):
+        file.skipped.without_time(where, line, "Avg", cells["Avg"])
         return
     size = whole(match[2], "Name", where, minimum=1)
     key = (max(file.launch, 0), part, pattern, operation)

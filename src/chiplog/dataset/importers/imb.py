@@ -45,9 +45,8 @@ from chiplog.dataset.import_text import (
     lacks_value,
     printed_lines,
 )
-from chiplog.dataset.import_values import number, time, whole
+from chiplog.dataset.import_values import MICROSECOND, MICROSECOND_STEP, number, time, whole
 from chiplog.dataset.importer import (
-    HUNDREDTH_OF_US_SECONDS,
     Imported,
     ImportedRecord,
     ImportedSeries,
@@ -58,7 +57,6 @@ from chiplog.dataset.importer import (
 from chiplog.dataset.lines import Where
 from chiplog.errors import UsageError
 
-MICROSECOND = 1e-6
 CONVENTION = (
     "means over the repetitions in us: half a ping-pong (one-way; of several groups, the slowest), a collective "
     "operation of the slowest process"
@@ -229,7 +227,7 @@ def read(source: Source, options: Options) -> Imported:
         ranks=max(ranks, default=None),
         warnings=(*several, *file.skipped.warnings()),
         statistic="mean",
-        resolution_seconds=HUNDREDTH_OF_US_SECONDS,
+        resolution_seconds=MICROSECOND_STEP,
     )
 
 
@@ -295,7 +293,7 @@ def _row(line: str, table: _ImbTable, skipped: Skipped, where: Where) -> None:
         raise where.corrupt("#bytes", f"{size} stands twice in one table")
     word = words[table.columns.index(wanted)]
     if is_number(word) and lacks_value(word):
-        skipped.row(where, line, wanted, f"is {word}: there is no time for that")
+        skipped.without_time(where, line, wanted, word)
         return
     if table.is_by_rate:
         seconds = table.pairs / number(word, wanted, where)

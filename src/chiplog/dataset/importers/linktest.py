@@ -15,14 +15,15 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from chiplog.dataset.import_matrix import pair_records
+from chiplog.dataset.import_series import pair_records
 from chiplog.dataset.import_text import Skipped, clean_lines, is_row
-from chiplog.dataset.import_values import number, time, whole
-from chiplog.dataset.importer import HUNDREDTH_OF_US_SECONDS, Imported, Importer, Options, Source
+from chiplog.dataset.import_values import MEBIBYTE, MICROSECOND_STEP, number, time, whole
+from chiplog.dataset.importer import Imported, Importer, Options, Source
 
-MEBIBYTE = 1 << 20
 MOST_RANKS = 1 << 14
 KIBIBYTE = 1024
+"""Given: bytes."""
+COLUMNS = ("from", "to", "seconds", "MB/s")
 Link = tuple[float, float]
 """The product of a link's time and rate, in bytes, and its time in seconds."""
 CONVENTION = "one-way: half a ping-pong, the mean over the iterations; a message is as long as time and rate say"
@@ -50,7 +51,7 @@ def read(source: Source, options: Options) -> Imported:
         ranks=ranks,
         warnings=skipped.warnings(),
         statistic="mean",
-        resolution_seconds=HUNDREDTH_OF_US_SECONDS,
+        resolution_seconds=MICROSECOND_STEP,
     )
 
 
@@ -62,11 +63,13 @@ def _links(source: Source, skipped: Skipped) -> tuple[dict[tuple[int, int], Link
         words = line.split()
         if not words or words[0].startswith("#"):
             continue
-        if not is_row(words) or len(words) != 4:
+        if not is_row(words) or len(words) != len(COLUMNS):
             skipped.foreign_line(where, line)
             continue
-        ends = [whole(words[at], ("from", "to")[at], where, maximum=MOST_RANKS) for at in (0, 1)]
-        pair = ends[0], ends[1]
+        pair = (
+            whole(words[0], "from", where, maximum=MOST_RANKS),
+            whole(words[1], "to", where, maximum=MOST_RANKS),
+        )
         most = max(most, *pair)
         if pair[0] == pair[1]:
             continue
@@ -87,7 +90,7 @@ def _message_bytes(links: Sequence[Link]) -> int | None:
     A whole number of KiB is taken where rounding leaves one, since such are what LinkTest is run with.
     """
     lengths = np.array([length for length, _ in links])
-    slack = np.array([HUNDREDTH_OF_US_SECONDS / taken for _, taken in links])
+    slack = np.array([MICROSECOND_STEP / taken for _, taken in links])
     low, high = np.max(lengths * (1 - slack)) - 1, np.min(lengths * (1 + slack)) + 1
     if low > high:
         return None

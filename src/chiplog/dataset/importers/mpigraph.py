@@ -19,13 +19,12 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from chiplog.dataset.import_matrix import pair_records
+from chiplog.dataset.import_series import pair_records
 from chiplog.dataset.import_text import Skipped, clean_lines, is_number
-from chiplog.dataset.import_values import LONGEST_SECONDS, number, whole
+from chiplog.dataset.import_values import LONGEST_SECONDS, MEBIBYTE, number, whole
 from chiplog.dataset.importer import Imported, ImportedRecord, Importer, Options, Source
 from chiplog.dataset.lines import Where
 
-MEBIBYTE = 1 << 20
 MOST_RANKS = 1 << 14
 CONVENTION = (
     "one-way: the time of a window of messages by their number, mean over the iterations; all ranks send at once; "

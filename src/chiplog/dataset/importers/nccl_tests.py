@@ -13,6 +13,9 @@ the collective, its columns tell it, or the file's name.
 Releases before 2.13 have a column `error` instead of `#wrong`: the largest difference from the right result, which is
 not 0 of floating-point numbers. They leave `redop` blank where nothing is reduced.
 
+Releases before 2.17 print no name. What the columns tell: an operation that reduces has a `redop`, one with a root has
+a `root`, and the ratio of busbw to algbw is 2 (n - 1) / n of n ranks for allreduce, (n - 1) / n or 1 for the others.
+
 Source: nccl-tests' output and its PERFORMANCE.md: mean over the iterations, in us.
 """
 
@@ -20,18 +23,16 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 
-from chiplog.dataset.import_nccl_collective import COLLECTIVES, by_file_name, candidates
 from chiplog.dataset.import_side_by_side import one_below_the_other
 from chiplog.dataset.import_text import Skipped, is_number, lacks_value, printed_lines
-from chiplog.dataset.import_values import time, whole
+from chiplog.dataset.import_values import MICROSECOND, MICROSECOND_STEP, printed_step, time, whole
 from chiplog.dataset.importer import (
-    HUNDREDTH_OF_US_SECONDS,
     Imported,
     ImportedRecord,
     ImportedSeries,
@@ -40,8 +41,8 @@ from chiplog.dataset.importer import (
     Source,
 )
 from chiplog.dataset.lines import Where
+from chiplog.outside import as_float
 
-MICROSECOND = 1e-6
 CONVENTION = "the mean duration of a collective operation over its iterations, in us"
 PLACES = ("out-of-place", "in-place")
 OPTIONAL = ("type", "redop", "root")
@@ -53,6 +54,26 @@ LARGEST_DIFFERENCE: Mapping[str, float] = {
     "double": 1e-12,
 }
 """Given: the difference from the right result above which older releases call a value wrong; integers have none."""
+COLLECTIVES: Mapping[str, str] = {
+    "all_reduce": "allreduce",
+    "all_gather": "allgather",
+    "reduce_scatter": "reduce_scatter",
+    "broadcast": "bcast",
+    "reduce": "reduce",
+    "alltoall": "alltoall",
+    "all_to_all": "alltoall",
+    "gather": "gather",
+    "scatter": "scatter",
+    "sendrecv": "sendrecv",
+    "hypercube": "hypercube",
+}
+"""chiplog's name of a collective by that of its test."""
+_REDUCING = ("allreduce", "reduce_scatter", "reduce", "sendrecv")
+_NOT_REDUCING = ("allgather", "bcast", "alltoall", "gather", "scatter", "sendrecv", "hypercube")
+_ROOTED = ("bcast", "reduce", "gather", "scatter")
+_SHARE = ("allgather", "reduce_scatter", "alltoall", "gather", "scatter", "hypercube")
+"""Those whose busbw is algbw times (n - 1) / n."""
+_NAME = re.compile(r"all_?reduce|all_?gather|reduce_?scatter|broadcast|all_?to_?all|sendrecv")
 _TEST = re.compile(rf"\b({'|'.join(COLLECTIVES)})_perf(?![a-z])")
 """The name of a program, to which sites add what they built it with: `all_reduce_perf_mpi`."""
 _STARTING = re.compile(r"(?:\\?#\s*)?\bCollective test starting:")
@@ -158,7 +179,7 @@ def read(source: Source, options: Options) -> Imported:
         hosts=hosts if len(hosts) == ranks else (),
         warnings=(*_warnings(file.guessed), *file.skipped.warnings()),
         statistic="mean",
-        resolution_seconds=HUNDREDTH_OF_US_SECONDS,
+        resolution_seconds=MICROSECOND_STEP,
     )
 
 
@@ -215,6 +236,55 @@ def _name(table: _NcclTestsTable, file: _NcclTestsFile, source: Source) -> None:
         raise table.rows[0][2].corrupt("test", what)
     table.test = can_be[0]
     file.guessed[can_be[0]] += 1
+
+
+def candidates(
+    columns: Sequence[str], rows: Iterable[Sequence[str]], ranks: int
+) -> tuple[str, ...]:
+    """The collectives that a table can be of; `ranks` is 0 where the file does not say how many there are.
+
+    >>> columns = "size count type redop root time algbw busbw #wrong".split()
+    >>> candidates(columns, ["16777216 4194304 float sum -1 123.4 135.96 237.93 0".split()], 8)
+    ('allreduce',)
+    """
+    table = [dict(zip(columns, row, strict=False)) for row in rows]
+    possible = set(COLLECTIVES.values())
+    for row in table:
+        possible &= set(_NOT_REDUCING if row.get("redop", "") in ("", "none") else _REDUCING)
+        has_root = row.get("root", "-1") not in ("", "-1")
+        possible = {collective for collective in possible if (collective in _ROOTED) == has_root}
+        possible &= _by_ratio(row.get("algbw", "0"), row.get("busbw", "0"), ranks)
+    return tuple(fromkey for fromkey in dict.fromkeys(COLLECTIVES.values()) if fromkey in possible)
+
+
+def _by_ratio(algorithm_rate: str, bus_rate: str, ranks: int) -> set[str]:
+    """The collectives whose ratio of rates a row has, but for the last digits of both."""
+    everything = set(COLLECTIVES.values())
+    rate, bus = as_float(algorithm_rate), as_float(bus_rate)
+    if not rate or not bus:
+        return everything
+    ratio = bus / rate
+    slack = ratio * (printed_step(algorithm_rate) / rate + printed_step(bus_rate) / bus)
+    share = (ranks - 1) / ranks if ranks else None
+    fits = {
+        "allreduce": abs(ratio - 2 * share) < slack if share else 1 - slack < ratio < 2 + slack,
+        **{
+            collective: abs(ratio - share) < slack if share else ratio < 1 + slack
+            for collective in _SHARE
+        },
+    }
+    return {collective for collective in everything if fits.get(collective, abs(ratio - 1) < slack)}
+
+
+def by_file_name(name: str) -> str | None:
+    """The collective that the name of a file tells; None where it tells none or several.
+
+    >>> by_file_name("all_gather_output.dat"), by_file_name("n2.log")
+    ('allgather', None)
+    """
+    plain = {key.replace("_", ""): value for key, value in COLLECTIVES.items()}
+    words = {plain[word.replace("_", "")] for word in _NAME.findall(name.lower())}
+    return words.pop() if len(words) == 1 else None
 
 
 def _records(tables: list[_NcclTestsTable], skipped: Skipped) -> Iterator[ImportedRecord]:

@@ -20,7 +20,7 @@ import numpy as np
 
 from chiplog.dataset.import_netgauge_times import PRINTED, SAMPLES, SUMMARY, read_times
 from chiplog.dataset.import_text import Skipped, clean_lines, is_number, lacks_value
-from chiplog.dataset.import_values import time, whole
+from chiplog.dataset.import_values import MICROSECOND, time, whole
 from chiplog.dataset.importer import (
     Imported,
     ImportedRecord,
@@ -45,7 +45,6 @@ COLUMNS = (
     "G",
     "lsqu",
 )
-MICROSECOND = 1e-6
 CONVENTION = (
     "totals of PRTT(1,0,s), PRTT(n,0,s) and PRTT(n,d,s) with d = PRTT(1,0,s), one value each"
 )
@@ -104,8 +103,7 @@ def _read_loggp(source: Source, options: Options) -> Imported:
         rows += 1
         times = list(enumerate(words))[2:5] if len(words) == len(COLUMNS) else []
         if lacking := [at for at, word in times if is_number(word) and lacks_value(word)]:
-            what = f"is {words[lacking[0]]}: there is no time for that"
-            skipped.row(where, line, COLUMNS[lacking[0]], what)
+            skipped.without_time(where, line, COLUMNS[lacking[0]], words[lacking[0]])
             continue
         key, answer = _row(words, where)
         answers[key].append(answer)
@@ -123,7 +121,8 @@ def _row(words: list[str], where: Where) -> tuple[_Key, dict[str, float | None]]
         raise where.corrupt(missing, what)
     size, train = whole(words[0], "size", where), whole(words[1], "n", where, minimum=2)
     single, several, delayed = (
-        time(words[column], COLUMNS[column], where, factor=MICROSECOND) for column in (2, 3, 4)
+        time(word, column, where, factor=MICROSECOND)
+        for word, column in zip(words[2:5], COLUMNS[2:5], strict=True)
     )
     answer = {
         name: _answer(word, name, where) for name, word in zip(COLUMNS[5:], words[5:], strict=True)

@@ -20,9 +20,20 @@ from collections import Counter
 
 from chiplog.dataset.import_series import half_round_trips
 from chiplog.dataset.import_text import Skipped, clean_lines, is_number, is_row, lacks_value
-from chiplog.dataset.import_values import number, time, whole
+from chiplog.dataset.import_values import (
+    BYTE_BITS,
+    MEBIBYTE,
+    MEGABYTE,
+    MICROSECOND,
+    MICROSECOND_STEP,
+    MILLISECOND,
+    NANOSECOND,
+    number,
+    printed_step,
+    time,
+    whole,
+)
 from chiplog.dataset.importer import (
-    HUNDREDTH_OF_US_SECONDS,
     Imported,
     ImportedRecord,
     ImportedSeries,
@@ -33,20 +44,21 @@ from chiplog.dataset.importer import (
 from chiplog.dataset.lines import Where
 
 CONVENTION = "half a ping-pong in seconds, one-way, a mean over many"
-VERSION_2_STEP_SECONDS = 1e-6
-BITS = (1e6, float(1 << 20))
+BITS = (MEGABYTE, MEBIBYTE)
 """What a megabit is in the versions of NetPIPE."""
 AGREEMENT = 0.05
-_UNITS = {"nsec": 1e-9, "usec": 1e-6, "msec": 1e-3, "sec": 1.0}
+"""Given: share by which a rate and a time may contradict each other; that of two pairs is twice that of one."""
+_UNITS = {"nsec": NANOSECOND, "usec": MICROSECOND, "msec": MILLISECOND, "sec": 1.0}
 _BITS = {"bps": 1.0, "Kbps": 1e3, "Mbps": 1e6, "Gbps": 1e9, "Tbps": 1e12}
+"""Given: bits a second."""
 _SIZES = {"bytes": 1, "B": 1, "KB": 1000}
-"""Units in which a size is printed whole."""
+"""Given: units in which a size is printed whole."""
 _LINE = re.compile(
     r"(?:\d+:\s*)?([\d.]+)\s*(bytes|[KMGT]?B)\s+(\d+) times\s*-->\s*(\S+)\s*([KMGT]?bps)\s+in\s+(\S+)\s*"
     r"([num]?sec)s?\b.*"
 )
-_COLUMNS = {3: (1, 1e6, 2, 1.0), 5: (1, 1e9, 4, 1e-6)}
-"""By the number of columns of np.out: where the rate is and its unit in bit/s, where the time is and its unit in s."""
+_COLUMNS = {3: (1, 1e6, 2, 1.0), 5: (1, 1e9, 4, MICROSECOND)}
+"""Given: by the number of columns of np.out: where the rate is, its unit in bit/s, where the time is, its unit in s."""
 
 
 def read(source: Source, options: Options) -> Imported:
@@ -55,7 +67,7 @@ def read(source: Source, options: Options) -> Imported:
     options.check_direction(("one-way",), "NetPIPE is one-way")
     skipped, records = Skipped(), list[ImportedRecord]()
     seen: Counter[int] = Counter()
-    step = HUNDREDTH_OF_US_SECONDS
+    step = MICROSECOND_STEP
     for where, line in clean_lines(source):
         words = line.split()
         if not words or words[0].startswith("#"):
@@ -63,7 +75,7 @@ def read(source: Source, options: Options) -> Imported:
         if match := _LINE.fullmatch(line):
             record = _printed(match, line, skipped, where)
         elif is_row(words) and len(words) in _COLUMNS and all(map(is_number, words)):
-            step = VERSION_2_STEP_SECONDS if _is_of_version_2(words) else step
+            step = MICROSECOND if _is_of_version_2(words) else step
             record = _columns(words, line, skipped, where)
         elif is_row(words):
             what = f"the row has {len(words)} columns, not 3 as of version 3 or 5 as of version 5"
@@ -99,18 +111,17 @@ def _printed(
         return None
     bits = number(match[4], "rate", where) * _BITS[match[5]]
     seconds = time(match[6], "time", where, factor=_UNITS[match[7]])
-    digits = len(match[6].partition(".")[2])
-    step = _UNITS[match[7]] * 10.0**-digits
-    rate_step = _BITS[match[5]] * 10.0 ** -len(match[4].partition(".")[2])
+    step = _UNITS[match[7]] * printed_step(match[6])
+    rate_step = _BITS[match[5]] * printed_step(match[4])
     return _series(round(size), bits, rate_step, seconds, step, where)
 
 
 def _is_of_version_2(words: list[str]) -> bool:
     """Are the five columns those of version 2, seconds first, and bits before bytes?"""
-    if len(words) != 5:
+    if len(words) != max(_COLUMNS):
         return False
     bits, size = words[2:4]
-    return bits.isdigit() and size.isdigit() and int(bits) == 8 * int(size)
+    return bits.isdigit() and size.isdigit() and int(bits) == BYTE_BITS * int(size)
 
 
 def _columns(words: list[str], line: str, skipped: Skipped, where: Where) -> ImportedSeries | None:
@@ -123,8 +134,8 @@ def _columns(words: list[str], line: str, skipped: Skipped, where: Where) -> Imp
         return None
     bits = number(words[rate_at], "rate", where) * bit_unit
     seconds = time(words[time_at], "time", where, factor=time_unit)
-    decimals = [len(words[at].partition(".")[2]) for at in (rate_at, time_at)]
-    rate_step, step = bit_unit * 10.0 ** -decimals[0], time_unit * 10.0 ** -decimals[1]
+    rate_step = bit_unit * printed_step(words[rate_at])
+    step = time_unit * printed_step(words[time_at])
     return _series(size, bits, rate_step, seconds, step, where)
 
 
@@ -136,14 +147,14 @@ def lacks(*words: str) -> bool:
 def _series(
     size: int, bits: float, rate_step: float, seconds: float, step: float, where: Where
 ) -> ImportedSeries:
-    said = 8.0 * size / seconds
+    said = BYTE_BITS * size / seconds
     slack = AGREEMENT + step / seconds
     rates = [bits * unit / BITS[0] for unit in BITS]
     off = min(abs(rate - said) - rate_step for rate in rates)
     if off > slack * said:
         what = (
-            f"{bits / 1e6:g} Mbit/s are not those of {size} bytes in {seconds:g} s: half a ping-pong of one pair is "
-            "needed, no stream, and no test of both directions"
+            f"{bits / MEGABYTE:g} Mbit/s are not those of {size} bytes in {seconds:g} s: half a ping-pong of one "
+            "pair is needed, no stream, and no test of both directions"
         )
         raise where.corrupt("rate", what)
     return half_round_trips(size, seconds)

@@ -34,8 +34,7 @@ CONVENTION = (
     "whole round trips in seconds, the maximum over the ranks; sizes were in ints of 4 bytes; "
     "each run is a launch; of runs with -o, exchanges"
 )
-OVERLAP = 3
-DETAILED_OVERLAP = 6
+OVERLAP, DETAILED_OVERLAP = 3, 6
 """Given: how many times a row of -o has for each number of pairs, and of a program that was built for more detail."""
 _INTS = re.compile(r"Ints(?:\s+\d+)+")
 
@@ -87,7 +86,7 @@ def read(source: Source, options: Options) -> Imported:
         if skipped.cut(where, line, words, names, what):
             continue
         if lacking := [word for word in words[1:] if is_number(word) and lacks_value(word)]:
-            skipped.row(where, line, None, f"is {lacking[0]}: there is no time for that")
+            skipped.without_time(where, line, None, lacking[0])
             continue
         records.append(_record(words, place, where))
     skipped.refuse_if_empty(records)

@@ -27,9 +27,8 @@ from chiplog.dataset.import_collectives import (
     collective_series,
 )
 from chiplog.dataset.import_text import Skipped, clean_lines, lacks_value
-from chiplog.dataset.import_values import time, whole
+from chiplog.dataset.import_values import MICROSECOND, MICROSECOND_STEP, time, whole
 from chiplog.dataset.importer import (
-    HUNDREDTH_OF_US_SECONDS,
     Imported,
     ImportedRecord,
     Importer,
@@ -39,7 +38,6 @@ from chiplog.dataset.importer import (
 from chiplog.dataset.lines import Where
 from chiplog.errors import UsageError
 
-MICROSECOND = 1e-6
 CONVENTION = "a collective operation's duration in us, the mean over launches of means over ranks and iterations"
 DEFAULTS = frozenset({"0", "tuned"})
 """The columns of what Open MPI chooses itself."""
@@ -85,7 +83,7 @@ def read(source: Source, options: Options) -> Imported:
         ranks=most,
         warnings=skipped.warnings(),
         statistic="mean",
-        resolution_seconds=HUNDREDTH_OF_US_SECONDS,
+        resolution_seconds=MICROSECOND_STEP,
     )
 
 
@@ -113,7 +111,7 @@ def _record(
 ) -> tuple[ImportedRecord, int]:
     cells = line.replace(NO_DATA, NO_CELL).split()
     ranks = whole(cells[0], "#Nnodes", where, minimum=1, maximum=1 << 24)
-    if len(cells) not in (len(algorithms) + 2, len(algorithms) + 3):
+    if len(cells) - len(algorithms) not in (2, 3):  # Given: with or without the column that repeats
         what = f"the row has {len(cells)} columns, its header {len(algorithms) + 2}"
         raise where.corrupt(None, what)
     size = whole(cells[1], "Message_size", where)
@@ -150,7 +148,7 @@ def _times(
         if match is None:
             raise where.corrupt(column, f"{cell[:30]!r} is not a mean with its standard deviation")
         if lacks_value(match[1]):
-            skipped.row(where, line, column, f"is {cell[:20]}: there is no time for that")
+            skipped.without_time(where, line, column, cell)
             continue
         name = DEFAULT if algorithm in DEFAULTS else _algorithm(algorithm)
         means.append((name, time(match[1], column, where, factor=MICROSECOND)))

@@ -11,7 +11,7 @@ A latency becomes a one-way ping_pong, a bandwidth the time of a flood of one wi
 the time of a window by its number of messages, from the rate of messages, which has more digits. One-sided tests become
 operations of their own, where MPI_Win_flush ends them, or MPI_Win_flush_local those that read: with another
 synchronization its time is part of every number.
-Collective operations and windows both ways at once are read as `import_osu_collectives` says.
+Collective operations and windows both ways at once are read as `import_osu_tests` says.
 A test that stands in the file again is another launch, or a part of another path. The header names the columns and
 their units; quantiles (-z), extremes and iterations (-f) are kept in the tag, and what -c says of the bytes received
 counts. Titles are those of the tests in C, Python and Java.
@@ -27,25 +27,29 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from chiplog.dataset.import_collectives import COLLECTIVES, RANKS_UNKNOWN
-from chiplog.dataset.import_osu_collectives import collective_reader
-from chiplog.dataset.import_osu_columns import (
+from chiplog.dataset.import_osu_tables import (
+    BEGIN,
+    DEFAULT_WINDOW,
     HEADER,
     HEADERS,
+    TITLE,
     extras,
     is_known,
+    parsed,
     read_columns,
     value_columns,
+    why_not,
+    window,
 )
 from chiplog.dataset.import_osu_tests import (
-    DEFAULT_WINDOW,
     ENDS,
     KINDS,
     TESTS,
     OsuTest,
+    collective_reader,
     one_way_reader,
     unusable,
 )
-from chiplog.dataset.import_osu_titles import BEGIN, TITLE, parsed, why_not, window
 from chiplog.dataset.import_parts import PartTable, launches_in_parts, part_name, unless_host
 from chiplog.dataset.import_side_by_side import one_below_the_other
 from chiplog.dataset.import_text import Paths, Skipped, is_row, printed_lines
@@ -58,7 +62,9 @@ CONVENTION = (
     "number of messages (osu_mbw_mr); a whole operation (osu_get_latency, osu_fop_latency); 1 MB/s = 1e6 B/s"
 )
 _PAIRS = re.compile(r"\\?#\s*\[\s*pairs:\s*(\S+?)\s*\](?:\s*\[\s*window size:\s*(\S+?)\s*\])?\s*")
-_BUFFERS = re.compile(r"\\?#.*\bon (\w+) \((\w+)\) and .*\bon (\w+) \((\w+)\).*")
+_BUFFERS = re.compile(
+    r"\\?#.*\bon (?P<sender>\w+) \((?P<from>\w+)\) and .*\bon (?P<receiver>\w+) \((?P<to>\w+)\).*"
+)
 _ASKED_BUFFERS = re.compile(r"(?:.*\s|.*/)?osu_\w+(?:\s.*)?\s([HDM])\s+([HDM])(?:\s.*)?")
 _MEMORY = {"H": "host", "D": "device", "M": "managed"}
 _DATATYPE = re.compile(r"\\?#\s*Datatype:\s*(\S+?)\.?")
@@ -272,7 +278,9 @@ def _read_comment(file: _OsuFile, test: OsuTest, line: str, where: Where) -> Non
         elif match[2]:
             test.window = whole(match[2], "window size", where, minimum=1, maximum=1 << 20)
     elif match := _BUFFERS.fullmatch(line):
-        test.buffers = _buffers(*(_memory(match[at], match[at + 1]) for at in (1, 3)))
+        test.buffers = _buffers(
+            _memory(match["sender"], match["from"]), _memory(match["receiver"], match["to"])
+        )
     elif match := _DATATYPE.fullmatch(line):
         test.datatype = match[1]
     elif match := _SYNCHRONIZATION.fullmatch(line):

@@ -22,9 +22,20 @@ from dataclasses import dataclass, field
 from chiplog.dataset.import_parts import HOST, PartTable, launches_in_parts, part_name, unless_host
 from chiplog.dataset.import_series import flood, half_round_trips, whole_operations
 from chiplog.dataset.import_text import Skipped, clean_lines, is_number, lacks_value
-from chiplog.dataset.import_values import LONGEST_SECONDS, number, time, whole
+from chiplog.dataset.import_values import (
+    AGREEMENT,
+    BYTE_BITS,
+    LONGEST_SECONDS,
+    MEBIBYTE,
+    MEGABYTE,
+    MICROSECOND,
+    MICROSECOND_STEP,
+    number,
+    printed_step,
+    time,
+    whole,
+)
 from chiplog.dataset.importer import (
-    HUNDREDTH_OF_US_SECONDS,
     Imported,
     ImportedRecord,
     ImportedSeries,
@@ -33,13 +44,12 @@ from chiplog.dataset.importer import (
     Source,
 )
 from chiplog.dataset.lines import Where
+from chiplog.dataset.operations import ATOMIC_BYTES
 
-MICROSECOND = 1e-6
-ATOMIC_BYTES = 8
-AGREEMENT = 0.01
 DIGITS = 1000
-"""The rate of messages has enough digits to tell the unit of a bandwidth, if it is so many of its last steps."""
+"""Given: the rate of messages has enough digits to tell the unit of a bandwidth, if it is so many of its last steps."""
 MESSAGE_RATE_STEP = 1e-6
+"""Given: its last digit."""
 CONVENTION = (
     "half a ping-pong of sends and writes, a whole operation of reads and atomics: t_typical, the median, or t_avg; "
     "a bandwidth is that of all iterations together"
@@ -55,8 +65,9 @@ _OPERATIONS: Mapping[str, str] = {
     "RDMA_Read": "rdma-read",
     "Atomic FETCH_AND_ADD": "atomic",
 }
-_UNITS = {"MB/sec": float(1 << 20), "MiB/sec": float(1 << 20), "Gb/sec": 1e9 / 8}
-_MEGABYTES = (1e6, float(1 << 20))
+_UNITS = {"MB/sec": MEBIBYTE, "MiB/sec": MEBIBYTE, "Gb/sec": 1e9 / BYTE_BITS}
+"""Given: bytes a second."""
+_MEGABYTES = (MEGABYTE, MEBIBYTE)
 
 
 @dataclass
@@ -126,7 +137,7 @@ def read(source: Source, options: Options) -> Imported:
         CONVENTION,
         warnings=(*several, *file.skipped.warnings()),
         statistic=None if raw else "median" if not file.means else "mean",
-        resolution_seconds=HUNDREDTH_OF_US_SECONDS,
+        resolution_seconds=MICROSECOND_STEP,
     )
 
 
@@ -233,8 +244,8 @@ def _latency(
         what = "no column has a time in us: run it without --report-cycles"
         file.skipped.row(where, line, "t_typical[usec]", what)
         return None
-    if not is_number(row[column]) or lacks_value(row[column]):
-        file.skipped.row(where, line, column, f"is {row[column][:20]}: there is no time for that")
+    if lacks_value(row[column]):
+        file.skipped.without_time(where, line, column, row[column])
         return None
     if table.operation == "atomic" and size != ATOMIC_BYTES:
         raise where.corrupt(
@@ -265,15 +276,15 @@ def _flood(
     unit = column[column.find("[") + 1 : -1]
     if unit not in _UNITS:
         raise where.corrupt("BW average", f"no column has a bandwidth in {', '.join(_UNITS)}")
-    if not is_number(row[column]) or lacks_value(row[column]):
-        file.skipped.row(where, line, column, f"is {row[column][:20]}: there is no time for that")
+    if lacks_value(row[column]):
+        file.skipped.without_time(where, line, column, row[column])
         return None
     messages = whole(row.get("#iterations", ""), "#iterations", where, minimum=1)
     rate = number(row[column], column, where) * _UNITS[unit]
     word = row.get("MsgRate[Mpps]", "0")
     message_rate = number(word, "MsgRate[Mpps]", where) if is_number(word) else 0.0
     if message_rate >= DIGITS * MESSAGE_RATE_STEP and size:
-        agreed = _agreed(row[column], unit, message_rate * 1e6 * size, message_rate)
+        agreed = _agreed(row[column], unit, message_rate * MEGABYTE * size, message_rate)
         if agreed is None:
             what = f"is {row[column]}, but the rate of messages gives {message_rate * size:.2f} * 1e6 B/s"
             raise where.corrupt(column, what)
@@ -292,7 +303,7 @@ def _agreed(printed: str, unit: str, said: float, message_rate: float) -> float 
     """
     units = (_UNITS[unit],) if unit == "Gb/sec" else _MEGABYTES
     factor = min(units, key=lambda unit: abs(float(printed) * unit - said))
-    step = 10.0 ** -len(printed.partition(".")[2])
+    step = printed_step(printed)
     rate = float(printed) * factor
     if abs(rate - said) > AGREEMENT * said + step * factor:
         return None

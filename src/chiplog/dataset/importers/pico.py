@@ -35,26 +35,25 @@ from chiplog.dataset.import_collectives import (
 )
 from chiplog.dataset.import_parts import part_name, parts_warning
 from chiplog.dataset.import_text import Skipped, is_number
-from chiplog.dataset.import_values import LONGEST_SECONDS, whole
+from chiplog.dataset.import_values import LONGEST_SECONDS, NANOSECOND, whole
 from chiplog.dataset.importer import Imported, ImportedRecord, Importer, Options, Source
 from chiplog.dataset.lines import Where
 from chiplog.errors import CorruptFile, RunFailed, UsageError
 from chiplog.input_file import MOST_DATA_BYTES, MOST_NAMED, open_input, read_bounded
 
-NANOSECOND = 1e-9
 CONVENTION = (
     "the duration of each iteration of a collective operation in ns, the maximum over the ranks"
 )
 MAX_BYTES = MOST_DATA_BYTES
 """Most bytes of all files of an archive together, unpacked."""
 WARMUP = 5
-"""One in so many iterations, from the first, is warm-up: what PICO's own evaluation leaves out."""
+"""Given: one in so many iterations, from the first, is warm-up: what PICO's own evaluation leaves out."""
 TYPE_BYTES = {
     "int8": 1, "char": 1, "int16": 2, "int32": 4, "int": 4, "float": 4, "int64": 8, "double": 8,
 }  # fmt: skip
-"""The bytes of an element by the type's name in a file's name."""
+"""Given: the bytes of an element by the type's name in a file's name."""
 ABOVE = 4
-"""Definition: a file of one test lies so many folders below the one with the metadata."""
+"""Given: a file of one test lies so many folders below the one with the metadata."""
 SUMMARY = "aggregated_results_summary.csv"
 _UNASKED = re.compile(r"default(?:[_-](?:default|ompi|mpich|cray|fjmpi|nccl))?", re.IGNORECASE)
 """Names of what a library does unasked; `default-ring` is its ring."""

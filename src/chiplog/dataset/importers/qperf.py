@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 from chiplog.dataset.import_parts import PartTable, launches_by_size, named_in_full, parts_warning
 from chiplog.dataset.import_series import half_round_trips
 from chiplog.dataset.import_text import Skipped, clean_lines, lacks_value
-from chiplog.dataset.import_values import time, whole
+from chiplog.dataset.import_values import MICROSECOND, MILLISECOND, NANOSECOND, time, whole
 from chiplog.dataset.importer import (
     Imported,
     ImportedRecord,
@@ -39,16 +39,17 @@ OPERATIONS: Mapping[str, str] = {
     "uc_rdma_write_poll_lat": "rdma-write",
 }
 """The tests that are ping-pongs, and what each message is."""
-SECONDS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "sec": 1.0}
+SECONDS = {"ns": NANOSECOND, "us": MICROSECOND, "ms": MILLISECOND, "sec": 1.0}
 MULTIPLES = {
     "bytes": 1,
     "KiB": 1 << 10,
     "MiB": 1 << 20,
     "GiB": 1 << 30,
-    "KB": 10**3,
-    "MB": 10**6,
-    "GB": 10**9,
+    "KB": 1_000,
+    "MB": 1_000_000,
+    "GB": 1_000_000_000,
 }
+"""Given: bytes."""
 CONVENTION = "half a ping-pong: a test's time over all messages of both sides"
 _TITLE = re.compile(r"([a-z][a-z0-9_]*):")
 _VALUE = re.compile(r"([a-z][a-z_]*)\s+=\s+(\S.*)")
@@ -120,7 +121,7 @@ def _series(test: _QperfTest, skipped: Skipped) -> ImportedSeries | None:
         raise where.corrupt("latency", f"{text[:40]!r} is no time in {', '.join(SECONDS)}")
     number = match[1].replace(",", "")
     if lacks_value(number):
-        skipped.row(where, text, "latency", f"is {text[:20]}: there is no time for that")
+        skipped.without_time(where, text, "latency", text)
         return None
     size, seconds = _size(test), time(number, "latency", where, factor=SECONDS[match[2]])
     return half_round_trips(size, seconds, operation=OPERATIONS[test.name])

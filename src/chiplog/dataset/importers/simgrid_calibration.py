@@ -34,7 +34,7 @@ CONVENTION = (
     "durations of single MPI calls; a ping-pong is the send and the receive that follows it"
 )
 MOST_UNPAIRED = 1
-"""How many calls of a size may lack their partner: the last one, where the job ended early."""
+"""Given: how many calls of a size may lack their partner: the last one, where the job ended early."""
 PATTERNS = {
     "MPI_Isend": "send_overhead",
     "MPI_Send": "send_overhead",

@@ -161,8 +161,8 @@ def _row(
     size = whole(words[0], "Ints", where, maximum=1 << 45)
     if size in rows:
         raise where.corrupt("Ints", f"{size} stands twice in one table")
-    if lacking_words := [word for word in words[1:] if is_number(word) and lacks_value(word)]:
-        file.skipped.row(where, line, None, f"is {lacking_words[0]}: there is no time for that")
+    if lacking := [word for word in words[1:] if is_number(word) and lacks_value(word)]:
+        file.skipped.without_time(where, line, None, lacking[0])
         return
     rows[size] = {
         pairs: time(word, f"pairs {pairs}", where)

@@ -32,8 +32,8 @@ from chiplog.dataset.import_parts import (
 )
 from chiplog.dataset.import_series import flood, half_round_trips, whole_operations
 from chiplog.dataset.import_text import Skipped, clean_lines, is_number, lacks_value
-from chiplog.dataset.import_ucx_sizes import MICROSECOND, check_size, size_by_rates
-from chiplog.dataset.import_values import number, time, too_long
+from chiplog.dataset.import_ucx_sizes import check_size, size_by_rates
+from chiplog.dataset.import_values import MICROSECOND, NANOSECOND, number, time, too_long
 from chiplog.dataset.importer import (
     Imported,
     ImportedRecord,
@@ -46,12 +46,15 @@ from chiplog.dataset.lines import Where
 from chiplog.dataset.operations import ATOMIC, ATOMIC_BYTES
 from chiplog.outside import as_integer
 
-PRINTED_STEP_SECONDS = 1e-9
+PRINTED_STEP_SECONDS = NANOSECOND
 CONVENTION = (
     "means over all iterations: half a ping-pong (one-way), a whole get or fetch-and-add, all messages of a bandwidth "
     "test together; 1 MB/s = 2^20 B/s"
 )
 _NUMBERS = 8
+"""Given: how many numbers a row has."""
+MOST_DIGITS = 15
+"""Given: a longer number is no size."""
 _TITLE = re.compile(r"\|\s*(Test|Message size|Window size|Send memory|Recv memory):\s*(.*?)\s*\|")
 _HEADER = re.compile(r"\|.*\b(latency|overhead) \(usec\).*bandwidth \(MB/s\).*")
 _CSV = re.compile(
@@ -78,7 +81,7 @@ class _About:
     size: int | None = None
     send_memory: str = "host"
     receive_memory: str = "host"
-    window: int = 1
+    window: int = 1  # Given: without -O
 
 
 @dataclass
@@ -202,7 +205,9 @@ def _about(file: _UcxPerftestFile) -> _About:
 
 def _named(about: _About, names: list[str]) -> _About:
     """`about` with what the names of a batch's lines say: a size is a number, a test has one in its name."""
-    size = next((int(name) for name in names if name.isdigit() and len(name) <= 15), about.size)
+    size = next(
+        (int(name) for name in names if name.isdigit() and len(name) <= MOST_DIGITS), about.size
+    )
     test = next((name for name in names if re.search(r"lat|bw|mr|get|fadd|swap", name)), about.test)
     memory = [accelerator for accelerator in ("cuda", "rocm") if test and accelerator in test]
     side = memory[0] if memory and "host" not in (test or "") else ""

@@ -11,8 +11,7 @@ from chiplog.fitting.estimates.parameters import Estimates, interval
 from chiplog.fitting.estimates.settings import FORM_TOLERANCE
 from chiplog.fitting.regimes.line import RegimeLine
 from chiplog.fitting.regimes.of_quantities import RegimeLines
-from chiplog.fitting.regimes.partition import GAP, HALF, Range
-from chiplog.fitting.regimes.ranges import joined
+from chiplog.fitting.regimes.partition import GAP, HALF, Range, joined
 from chiplog.fitting.regimes.settings import TRAIN_STEPS
 from chiplog.fitting.text import seconds_text, sizes_text
 from chiplog.models.protocol import payload_steps

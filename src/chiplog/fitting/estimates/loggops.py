@@ -41,8 +41,7 @@ from chiplog.fitting.estimates.settings import FORM_TOLERANCE
 from chiplog.fitting.quantities.by_method import MethodQuantities
 from chiplog.fitting.regimes.line import RegimeLine
 from chiplog.fitting.regimes.of_quantities import RegimeLines
-from chiplog.fitting.regimes.partition import GAP, RECEIVE, SEND, Range
-from chiplog.fitting.regimes.ranges import joined
+from chiplog.fitting.regimes.partition import GAP, RECEIVE, SEND, Range, joined
 from chiplog.fitting.result import FREE
 from chiplog.fitting.text import seconds_text, sizes_text
 from chiplog.models.protocol import payload_steps

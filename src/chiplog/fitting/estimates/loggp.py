@@ -1,15 +1,18 @@
-"""The parameters of LogGP for one protocol, from the quantities of any method.
+"""The parameters of LogGP for one protocol, and of LogP and LogGPS, from the quantities of any method.
 
 o_s(s) = o_s + (s-1) O, o_r(s) likewise: LogGP's overhead is that of a small message, so the growth with the size, which
 LogGP has not, is always fitted along, reported as O where it is seen (LogGOPS's O; the model's trains use it), and
 never averaged into o_s.
 L_half, L: see `overheads`
 g, G: the line through the gaps (see `gap`); where overheads hide them, G is the slope of the half round trips.
+LogP's are those of short messages, with flat lines; LogGPS has S, the largest message whose send returns although the
+receiver is late.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -31,15 +34,19 @@ from chiplog.fitting.estimates.parameters import (
     interval,
     unidentified,
 )
+from chiplog.fitting.estimates.settings import WAITED_SHARE
 from chiplog.fitting.quantities.by_method import MethodQuantities
+from chiplog.fitting.quantities.measured import MeasuredSeries
+from chiplog.fitting.quantities.quantity import Quantity
+from chiplog.fitting.regimes import whole
 from chiplog.fitting.regimes.line import RegimeLine
 from chiplog.fitting.regimes.of_quantities import RegimeLines
 from chiplog.fitting.regimes.partition import GAP, RECEIVE, SEND
-from chiplog.fitting.result import RECEIVER
-from chiplog.fitting.settings import SEEN_SHARE
+from chiplog.fitting.result import RECEIVER, Parameter
+from chiplog.fitting.settings import FEWEST_SIZES, SEEN_SHARE
 from chiplog.fitting.text import seconds_text
 from chiplog.models.protocol import payload_steps
-from chiplog.statistics import BEYOND_DOUBT
+from chiplog.statistics import BEYOND_DOUBT, NO_DIFFERENCE
 
 
 def least_gap(gap: GapFit) -> Estimate:
@@ -197,3 +204,76 @@ def receives_bound_trains(lines: RegimeLines, segment: int) -> bool:
         return False
     missed = o_r.intercept - gap.value[bound]
     return bool(np.median(missed - error[bound]) <= SEEN_SHARE * o_r.intercept)
+
+
+def last_short_size(half: Quantity) -> int:
+    """The largest size in bytes up to which half round trips stay within 5 % (at least 3 sizes, if there are)."""
+    base = float(np.median(half.value[:FEWEST_SIZES]))
+    noise = 2.0 * half.sigma
+    longer = np.flatnonzero(half.value - noise > (1.0 + NO_DIFFERENCE) * base)
+    first_long = (
+        int(longer[longer >= FEWEST_SIZES][0])
+        if np.any(longer >= FEWEST_SIZES)
+        else half.value.size
+    )
+    return int(half.message_bytes[first_long - 1])
+
+
+def logp(job: Job) -> SegmentEstimates:
+    """One segment, of those sizes that cost about as much as the smallest."""
+    half = job.quantities_in_lines.half_round_trip
+    first, last = job.range[0], last_short_size(half) if half.value.size else 0
+    parts = whole(np.array([first, max(first, last)]))
+    lines = RegimeLines(job.quantities_in_lines, parts, job.rng, flat=True)
+    return each_segment(job, lines)
+
+
+def loggps(job: Job) -> SegmentEstimates:
+    """LogGP with one S for all segments."""
+    threshold = synchronisation_estimate(job.measured, job.limits)
+    fitted = loggp(job)
+    return replace(
+        fitted, estimates=[{**estimates, "S": threshold} for estimates in fitted.estimates]
+    )
+
+
+def synchronisation_estimate(measured: MeasuredSeries, boundaries: Sequence[int]) -> Estimate:
+    """S in bytes from sends to a late receiver, at a protocol change where one fits.
+
+    The interval runs from the largest size that was seen not to wait to the largest that may still not.
+    """
+    waited: dict[int, list[bool]] = {}
+    for index, series in enumerate(measured.series):
+        if series.pattern == "late_receiver" and series.delay_seconds > 0:
+            share = measured.at.value[index] / series.delay_seconds
+            waited.setdefault(series.message_bytes, []).append(bool(share > WAITED_SHARE))
+    if not waited:
+        return unidentified(
+            "S", "B", "no sends to a late receiver were measured (pattern late_receiver)."
+        )
+    waits = {size: np.mean(seen) > 0.5 for size, seen in waited.items()}
+    blocked = [size for size, seen in waits.items() if seen]
+    if not blocked:
+        return unidentified(
+            "S",
+            "B",
+            f"no send waited for a late receiver: S is {max(waits)} B or more.",
+            low=float(max(waits)),
+        )
+    first_blocked = min(blocked)
+    free = [size for size in waits if size < first_blocked]
+    if not free:
+        return unidentified(
+            "S",
+            "B",
+            f"every send waited for a late receiver: S is below {first_blocked} B.",
+            high=float(first_blocked - 1),
+        )
+    last_free = max(free)
+    inside = [limit for limit in boundaries if last_free <= limit < first_blocked]
+    value = float(inside[0] if inside else last_free)
+    low, high = float(last_free), float(first_blocked - 1)
+    if inside:
+        low = high = value
+    parameter = Parameter("S", value, low, high, "B", True, None)
+    return Estimate(parameter, np.empty(0))

@@ -30,7 +30,7 @@ from chiplog.fitting.predictions.predictor import (
 )
 from chiplog.fitting.quantities.by_method import EVERY_K
 from chiplog.fitting.quantities.measured import MeasuredSeries
-from chiplog.fitting.regimes.ranges import segment_ranges
+from chiplog.fitting.regimes.partition import segment_ranges
 from chiplog.fitting.result import NOT_JUDGED, Curve, Fit, Segment, cost_of
 from chiplog.fitting.settings import FEWEST_SIZES
 from chiplog.fitting.text import rate_text, sizes_text

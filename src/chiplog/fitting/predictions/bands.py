@@ -24,7 +24,7 @@ from chiplog.fitting.regimes import Regimes
 from chiplog.fitting.regimes.partition import GAP, HALF, RECEIVE, SEND
 from chiplog.fitting.result import Band
 from chiplog.models.protocol import points
-from chiplog.plan.patterns.trains import train_length
+from chiplog.plan.patterns.pattern import train_length
 from chiplog.statistics import CONFIDENCE
 
 Floats = NDArray[np.float64]

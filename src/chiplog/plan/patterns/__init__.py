@@ -6,8 +6,13 @@ from functools import cache
 from importlib import import_module
 
 from chiplog.dataset.patterns import PATTERNS
-from chiplog.plan.patterns.pattern import Pattern, WireCount, acknowledged_trains, one_for_each_peer
-from chiplog.plan.series_request import SeriesRequest
+from chiplog.plan.patterns.pattern import (
+    Pattern,
+    SeriesRequest,
+    WireCount,
+    acknowledged_trains,
+    one_for_each_peer,
+)
 
 
 @cache

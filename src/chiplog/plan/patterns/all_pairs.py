@@ -4,9 +4,18 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from chiplog.plan.patterns.pattern import Pattern, PointRequest, Records, WireCount
-from chiplog.plan.patterns.trains import WINDOW
-from chiplog.plan.series_request import ONE_WAY, SeriesRequest
+from chiplog.plan.patterns.pattern import (
+    ONE_WAY,
+    WINDOW,
+    Pattern,
+    PointRequest,
+    Records,
+    SeriesRequest,
+    WireCount,
+)
+
+BEGINNING_MESSAGES = 5
+"""Given: empty messages of each pair that let all begin together."""
 
 
 def records(point: PointRequest) -> Records:
@@ -32,7 +41,8 @@ def wire(series: SeriesRequest) -> WireCount:
     ways = 1 if is_one_way else 2
     exchanged = series.window if is_one_way else 2
     pairs = links(series)
-    return WireCount(pairs * (ways * series.window + 5), pairs * exchanged * series.message_bytes)
+    messages = pairs * (ways * series.window + BEGINNING_MESSAGES)
+    return WireCount(messages, pairs * exchanged * series.message_bytes)
 
 
 def links(series: SeriesRequest) -> int:

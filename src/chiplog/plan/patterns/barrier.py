@@ -6,11 +6,11 @@ from chiplog.plan.patterns.pattern import (
     Pattern,
     PointRequest,
     Records,
+    SeriesRequest,
     WireCount,
     peer_notices,
     shares_of_peers,
 )
-from chiplog.plan.series_request import SeriesRequest
 
 
 def records(point: PointRequest) -> Records:

@@ -6,14 +6,15 @@ from chiplog.plan.patterns.pattern import (
     Pattern,
     PointRequest,
     Records,
+    SeriesRequest,
     WireCount,
+    beginning_messages,
     numbers_of_pairs,
     peer_notices,
 )
-from chiplog.plan.series_request import SeriesRequest
 
 EXCHANGES_A_SAMPLE = 2
-"""An even number, so that it does not matter how far apart the two ranks begin; more where one is very short."""
+"""Given: an even number, so that it does not matter how far apart the two ranks begin; more where one is very short."""
 
 
 def records(point: PointRequest) -> Records:
@@ -33,7 +34,7 @@ def records(point: PointRequest) -> Records:
 def wire(series: SeriesRequest) -> WireCount:
     """Two messages an exchange and pair, and the messages that let all begin together."""
     exchanged = 2 * EXCHANGES_A_SAMPLE * series.pairs
-    return WireCount(exchanged + 3 * series.pairs - 2, exchanged * series.message_bytes)
+    return WireCount(exchanged + beginning_messages(series.pairs), exchanged * series.message_bytes)
 
 
 PATTERN = Pattern(

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from chiplog.plan.patterns.pattern import Pattern, PointRequest, Records
-from chiplog.plan.patterns.trains import flood_length
-from chiplog.plan.series_request import SeriesRequest
+from chiplog.plan.patterns.pattern import (
+    Pattern,
+    PointRequest,
+    Records,
+    SeriesRequest,
+    flood_length,
+)
 
 
 def records(point: PointRequest) -> Records:

@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
-from chiplog.plan.patterns.pattern import Pattern, PointRequest, Records, WireCount, shares_of_peers
-from chiplog.plan.series_request import SeriesRequest
+from chiplog.plan.patterns.pattern import (
+    Pattern,
+    PointRequest,
+    Records,
+    SeriesRequest,
+    WireCount,
+    shares_of_peers,
+)
 
 
 def records(point: PointRequest) -> Records:
@@ -24,7 +30,8 @@ def records(point: PointRequest) -> Records:
 
 def wire(series: SeriesRequest) -> WireCount:
     """A message to each peer and one back, and before them an empty one of each."""
-    return WireCount(3 * series.peers, 2 * series.peers * series.message_bytes)
+    messages = 3 * series.peers  # Derived: there, back, and the empty ones
+    return WireCount(messages, 2 * series.peers * series.message_bytes)
 
 
 PATTERN = Pattern(

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from chiplog.plan.patterns.pattern import (
+    ONE_WAY,
+    WINDOW,
     Pattern,
     PointRequest,
     Records,
+    SeriesRequest,
     WireCount,
+    beginning_messages,
     numbers_of_pairs,
 )
-from chiplog.plan.patterns.trains import WINDOW
-from chiplog.plan.series_request import ONE_WAY, SeriesRequest
 
 
 def records(point: PointRequest) -> Records:
@@ -29,9 +31,8 @@ def wire(series: SeriesRequest) -> WireCount:
     """Windows of trains and an answer in each pair, and the messages that let all begin together."""
     sent = series.train * series.window
     answers = series.direction != ONE_WAY
-    return WireCount(
-        series.pairs * (sent + 4) - 2, series.pairs * (sent + answers) * series.message_bytes
-    )
+    messages = series.pairs * (sent + 1) + beginning_messages(series.pairs)
+    return WireCount(messages, series.pairs * (sent + answers) * series.message_bytes)
 
 
 PATTERN = Pattern(

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
-from chiplog.plan.patterns.pattern import Pattern, PointRequest, Records, answered_trains
-from chiplog.plan.series_request import SeriesRequest
+from chiplog.plan.patterns.pattern import (
+    Pattern,
+    PointRequest,
+    Records,
+    SeriesRequest,
+    answered_trains,
+)
 
 
 def records(point: PointRequest) -> Records:

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-from chiplog.plan.patterns.pattern import Pattern, PointRequest, Records, answered_trains
-from chiplog.plan.patterns.trains import SECOND_TRAIN, receive_train_length, train_length
-from chiplog.plan.series_request import SeriesRequest
+from chiplog.plan.patterns.pattern import (
+    SECOND_TRAIN,
+    Pattern,
+    PointRequest,
+    Records,
+    SeriesRequest,
+    answered_trains,
+    receive_train_length,
+    train_length,
+)
 
-LATE_RECEIVER_BYTES = 512 * 1024
-"""Larger messages are not sent to a late receiver: no eager limit is expected above."""
+LATE_RECEIVER_BYTES = 512 << 10
+"""Given: larger messages are not sent to a late receiver: no eager limit is expected above."""
 
 
 def records(point: PointRequest) -> Records:

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from chiplog.dataset.operations import ONE_SIDED
-from chiplog.plan.patterns.pattern import Pattern, PointRequest, Records
-from chiplog.plan.patterns.trains import receive_train_length
-from chiplog.plan.series_request import SeriesRequest
+from chiplog.plan.patterns.pattern import (
+    Pattern,
+    PointRequest,
+    Records,
+    SeriesRequest,
+    receive_train_length,
+)
 
 
 def records(point: PointRequest) -> Records:

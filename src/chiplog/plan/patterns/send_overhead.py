@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from chiplog.plan.patterns.pattern import Pattern, PointRequest, Records
-from chiplog.plan.patterns.trains import FEW_SENDS
-from chiplog.plan.series_request import SeriesRequest
+from chiplog.plan.patterns.pattern import FEW_SENDS, Pattern, PointRequest, Records, SeriesRequest
 
 
 def records(point: PointRequest) -> Records:

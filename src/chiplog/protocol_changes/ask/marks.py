@@ -10,7 +10,7 @@ import numpy as np
 from chiplog._native import Segmenter
 from chiplog.dataset.series import Dataset
 from chiplog.plan.patterns import wire_of
-from chiplog.plan.patterns.trains import flood_length, receive_train_length, train_length
+from chiplog.plan.patterns.pattern import flood_length, receive_train_length, train_length
 from chiplog.plan.request import SeriesRequest
 from chiplog.protocol_changes.ask.halving import Halving, Interval
 from chiplog.protocol_changes.ask.thresholds import THRESHOLDS

@@ -30,8 +30,8 @@ FILES = re.compile(r".*-(?P<rank>\d{4,7})\.bin")
 MAGIC = b"\xff\xaa\xdd\x44UMPI"
 INDEX = struct.Struct(">8s7Q")
 """The magic, and where the sizes of datatypes, addresses, counters, header, body, footer and keys begin."""
-ANY_SOURCE, NULL_REQUEST, WORLD, SELF = -1, 1, 2, 3
-NULLS = (-2, -3)
+ANY_SOURCE, WORLD, SELF, NULLS = -1, 2, 3, (-2, -3)
+"""Given: the numbers of constants of MPI in these files."""
 ROOTED = ("Bcast", "Reduce", "Gather", "Gatherv", "Scatter", "Scatterv")
 
 

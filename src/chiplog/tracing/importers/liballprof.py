@@ -15,16 +15,17 @@ from chiplog.errors import CorruptFile
 from chiplog.outside import as_float
 from chiplog.tracing.builder import LARGEST_NS, Call, Fields, RankBuilder, fields_of
 from chiplog.tracing.importer import TraceImporter, TraceOptions
-from chiplog.tracing.liballprof_arguments import Arguments, arguments_of
-from chiplog.tracing.liballprof_meaning import (
+from chiplog.tracing.liballprof_arguments import (
     DESTINATION_KINDS,
     SOURCE_KINDS,
     WILDCARDS,
     WORLD,
     AllprofCall,
     AllprofRank,
+    Arguments,
     Key,
     any_source,
+    arguments_of,
     members,
 )
 from chiplog.tracing.text_files import all_ranks_there, files_of_ranks, head_of, numbered_lines
@@ -45,8 +46,12 @@ TIME = re.compile(r"(\d{1,16})(?:\.(\d{1,9}))?")
 CLOCK = re.compile(r"# Init clockdiff: (\S+)")
 HOST = re.compile(r"# host: (\S+)")
 MAKES_COMMUNICATORS = ("Comm_dup", "Comm_split", "Comm_create", "Cart_create", "Cart_sub")
+INT_BYTES, POINTER_BYTES = 4, 8
+"""Given: what a request is in MPIs."""
+NS_DIGITS = 3
+"""Derived: digits of nanoseconds behind the point of a time in us."""
 MOST_KNOWN = 100_000
-"""Different arguments that are kept."""
+"""Given: different arguments that are kept."""
 CLOCK_NOTE = "clocks are corrected by their differences as measured in MPI_Init"
 
 
@@ -55,7 +60,7 @@ class PointedRequests:
 
     def __init__(self) -> None:
         self._open: dict[int, None] = {}
-        self._step_bytes = 8
+        self._step_bytes = POINTER_BYTES
 
     def start(self, address: int) -> int:
         """Notes a request that is started."""
@@ -64,8 +69,8 @@ class PointedRequests:
 
     def complete(self, first: int, count: int) -> tuple[int, ...]:
         """The open ones of an array of `count` requests, which are completed."""
-        if count > 1 and first + 4 in self._open:
-            self._step_bytes = 4
+        if count > 1 and first + INT_BYTES in self._open:
+            self._step_bytes = INT_BYTES
         end = first + count * self._step_bytes
         completed = tuple(address for address in self._open if first <= address < end)
         for address in completed:
@@ -180,7 +185,9 @@ def _times_ns(name: str, start: str, end: str, where: str) -> tuple[int, int]:
     for text in (start, end):
         match = TIME.fullmatch(text)
         if match:
-            times.append(int(match[1]) * 1000 + int((match[2] or "0").ljust(3, "0")[:3]))
+            times.append(
+                int(match[1]) * 1000 + int((match[2] or "0").ljust(NS_DIGITS, "0")[:NS_DIGITS])
+            )
         elif text != "-":
             raise CorruptFile(f"{where}: '{text[:40]}' is no time in us.")
     if not times or times[-1] < times[0]:

@@ -22,7 +22,7 @@ from chiplog.tracing.trace import ANYBODY, NOBODY, Trace
 
 SIGN = re.compile(r"(?:#.*\n|\s*\n)*\d{1,7} (?:init|comm_size|compute)\b", re.IGNORECASE)
 TYPE_BYTES = {"0": 8, "1": 4, "2": 1, "3": 2, "4": 8, "5": 4, "6": 1}
-"""Sizes of MPI_DOUBLE, INT, CHAR, SHORT, LONG, FLOAT and BYTE."""
+"""Given: bytes of MPI_DOUBLE, INT, CHAR, SHORT, LONG, FLOAT and BYTE."""
 FORMS = {
     "send": ("Send", "peer tag sent"),
     "isend": ("Isend", "peer tag sent"),
@@ -150,7 +150,7 @@ def _act(state: ActionRank, words: Sequence[str], ranks: int, where: str) -> Non
             state.flops += _amount(texts[0] if texts else "", where)
         return
     if action == "init" and texts:
-        state.default_bytes = 8
+        state.default_bytes = TYPE_BYTES["0"]
     state.is_complete |= action == "finalize"
     call, flops = _call(state, action, texts, (int(words[0]), ranks), where)
     state.builder.add(call, computed_flops=state.flops)
@@ -203,7 +203,7 @@ def _message(call: Call, place: tuple[int, int], peer: int, tag: int, where: str
     """A send or a receive; a request is named by its source, its destination and its tag."""
     rank, ranks = place
     sends = call.kind in ("Send", "Isend")
-    if not -2 <= peer < ranks or (sends and peer < 0) or abs(tag) >= 2**31:
+    if not -2 <= peer < ranks or (sends and peer < 0) or abs(tag) >= 1 << 31:
         raise CorruptFile(f"{where}: {call.kind} with peer {peer} and tag {tag} of {ranks} ranks.")
     call = replace(call, received_bytes=0) if sends else replace(call, sent_bytes=0)
     key = (rank, peer, tag) if sends else (peer, rank, tag)

@@ -1,4 +1,11 @@
-"""The columns of a table of the OSU micro-benchmarks, by its header.
+r"""The tables of the OSU micro-benchmarks: which test a title begins, why some can't be imported, and their columns.
+
+# OSU MPI-CUDA MANAGED Latency Test v7.4       since version 3; the accelerator where there is one
+# OSU MPI Latency Test (Version 2.2)           before
+# OMB-Py MPI Latency Test                      of Python
+# OSU Latency Test                             of Java
+# MPI Latency Test                             of mpi4py's examples
+ OSU MPI Latency Test v7.2                     where `#` was lost, or is `\#`, on the way through a web page
 
 # Size          Latency (us)                                             C, Java
 # Size       Avg Latency(us)   P50 Tail Lat(us)   P90 Tail Lat(us)       since version 7.3, with -z
@@ -12,10 +19,76 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from chiplog.dataset.import_text import is_number
-from chiplog.dataset.import_values import number, time
+from chiplog.dataset.import_values import MICROSECOND, MILLISECOND, NANOSECOND, number, time
 from chiplog.dataset.lines import Where
+
+_NAME = r"(?:(?:\\?#+\s*)?\**(?:OSU|OMB-Py|OMB Python)\s+|\\?#+\s*(?=MPI\s))(\S.*?\bTest)\b\**"
+TITLE = re.compile(
+    rf"{_NAME}\s*(?:\(?\bv(?:ersion)?\s*(\d[^)\s]*)\)?(?:(?!\bSize\b).)*|\(.*\))?",
+    re.IGNORECASE,
+)
+"""A line that begins a test; its groups are the title without tool and version, and the version."""
+BEGIN = re.compile(rf"(?<![^\s|>]){_NAME}(?=[\s|*]|$)", re.IGNORECASE)
+"""The begin of a title somewhere in a line."""
+_MPI = re.compile(
+    r"(?:One Sided )?(?:Open )?MPI(?:_(\w+))?(?:-([A-Z]+(?: MANAGED| KERNEL)?))? (.*)",
+    re.IGNORECASE,
+)
+DEFAULT_WINDOW = 64
+"""Given: messages of a window without -W."""
+_OLD_WINDOW, _NEW_WINDOW_SINCE = 32, (5, 4)
+"""Given: messages of a window of one-sided calls before that version."""
+_WHY = (
+    (r"mpi_|one sided", "no pattern of chiplog times this one-sided operation with its completion"),
+    (r"multi-(threaded|process)", "several threads or processes share each end"),
+    (r"persistent|partitioned", "it times persistent requests, which no pattern of chiplog uses"),
+    (r"hello|init|congestion|fan.?(in|out)", "it times no messages between pairs of ranks"),
+)
+
+
+class Title(NamedTuple):
+    """What a title says."""
+
+    name: str
+    """The test, with the call before it where it is one-sided: "Latency Test", "MPI_Get latency Test"."""
+    accelerator: str | None
+
+
+def parsed(title: str) -> Title:
+    """The parts of a title as TITLE finds it.
+
+    >>> parsed("MPI-CUDA Latency Test")
+    Title(name='Latency Test', accelerator='CUDA')
+    >>> parsed("One Sided MPI_Get Latency Test").name, parsed("Bandwidth Test").name
+    ('MPI_Get Latency Test', 'Bandwidth Test')
+    """
+    match = _MPI.fullmatch(title)
+    if match is None:
+        return Title(title, None)
+    return Title(f"MPI_{match[1]} {match[3]}" if match[1] else match[3], match[2])
+
+
+def window(name: str, version: str | None) -> int:
+    """The window of a bandwidth test that was run without -W: 64 messages, but 32 of one-sided calls before 5.4.
+
+    >>> [window("MPI_Put Bandwidth Test", version) for version in ("5.3.2", "5.4", None)]
+    [32, 64, 64]
+    """
+    numbers = tuple(map(int, re.findall(r"\d+", version or "")[:2]))
+    is_old = bool(numbers) and numbers < _NEW_WINDOW_SINCE
+    return _OLD_WINDOW if is_old and name.startswith("MPI_") else DEFAULT_WINDOW
+
+
+def why_not(title: str) -> str:
+    """Why a test with such a title can't be imported, as the end of a sentence; empty if not known."""
+    for pattern, reason in _WHY:
+        if re.search(pattern, title, re.IGNORECASE):
+            return f": {reason}"
+    return ""
+
 
 HEADER = re.compile(r"(?:\\?#+\s*)?Size\b\s*(?:[(\[]([^)\]]*)[)\]])?(\s.*)", re.IGNORECASE)
 """The header of a table; its groups are the unit of the size and the names of the other columns."""
@@ -35,22 +108,20 @@ _PARTS = ("overall", "compute", "coll. init", "mpi_test", "mpi_wait")
 """What a test of operations that don't block prints beside their pure time."""
 _UNITS: Mapping[str, float] = {
     "s": 1.0,
-    "ms": 1e-3,
-    "us": 1e-6,
-    "µs": 1e-6,
-    "usec": 1e-6,
-    "ns": 1e-9,
+    "ms": MILLISECOND,
+    "us": MICROSECOND,
+    "µs": MICROSECOND,
+    "usec": MICROSECOND,
+    "ns": NANOSECOND,
 }
 _RATES: Mapping[str, float] = {
     "KB/s": 1e3, "MB/s": 1e6, "GB/s": 1e9, "MiB/s": 2.0**20, "GiB/s": 2.0**30, "Mb/s": 1.25e5, "Gb/s": 1.25e8,
 }  # fmt: skip
+"""Given: bytes a second."""
 _TIMES = {
     "latency": "latency",
     "comm.": "latency",
-    **{
-        name: name
-        for name in ("overall", "compute", "coll. init", "mpi_test", "mpi_wait", "pure comm.")
-    },
+    **{name: name for name in (*_PARTS, "pure comm.")},
 }
 """The kind of each column that is a time."""
 DEFAULTS: Mapping[str, float] = {
