@@ -22,8 +22,7 @@ from chiplog.tune.measured.candidate import DEFAULT, Candidate
 from chiplog.tune.measured.cells import NEAR, CellState, Run, held_out_sizes
 from chiplog.tune.measured.choices import SizeVerdict, tuning_of, verdicts, without_lone_sizes
 from chiplog.tune.measured.launch import Cell, Effort, RaceEntry, trial_seconds
-from chiplog.tune.measured.mpi_launcher import arguments_of, run_watched
-from chiplog.tune.measured.output import read_result
+from chiplog.tune.measured.mpi_launcher import arguments_of, read_result, run_watched
 from chiplog.tune.measured.race import Race
 from chiplog.tune.measured.raced import Raced, RaceOptions
 from chiplog.tune.measured.raw_file import About, SamplesFile, read_samples

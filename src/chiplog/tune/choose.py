@@ -29,7 +29,7 @@ from chiplog.prediction.predict import speaker_for
 from chiplog.tune.choice import CHANGED, DEFAULT, UNCLEAR, Choice, Ranked, Tuning
 
 LEAST_GAIN = 0.01
-"""No model here is that good: gains below this share are no gain."""
+"""Given: gains below this share are no gain, since no model here is that good."""
 
 
 @dataclass(frozen=True)

@@ -11,14 +11,13 @@ import re
 from dataclasses import dataclass, field, replace
 
 from chiplog.tune.mpich_tree import Tree
+from chiplog.tune.settings import WITHOUT_END
 
 LEAF = ("algorithm=", "composition=")
-WITHOUT_END = 2**62
 NUMBERS = ("comm_size", "avg_msg_size", "total_msg_size", "count", "comm_avg_ppn")
+"""Tests of numbers; without a last branch that takes the rest, MPICH aborts as it starts."""
 PRUNED = ("comm_type", "comm_size", "comm_hierarchy", "is_node_consecutive", "comm_avg_ppn")
 """Tests that are asked once a communicator."""
-NEEDS_A_REST = ("comm_size", "avg_msg_size", "total_msg_size", "count", "comm_avg_ppn")
-"""Without a last branch that takes the rest, MPICH aborts as it starts."""
 TEST = re.compile(r"(\w+?)(<=|<|=)(\w+)")
 ANSWERS = {
     "comm_type": frozenset(("intra", "inter")),
@@ -142,7 +141,7 @@ def settled(tree: Tree, state: State) -> Tree:
 
 def _asked_plainly(key: str, inside: State, outside: State | None) -> str:
     match = TEST.fullmatch(key)
-    if match is None or match[1] not in NEEDS_A_REST or not match[3].isdecimal():
+    if match is None or match[1] not in NUMBERS or not match[3].isdecimal():
         return key
     if outside is None:
         return f"{match[1]}=any"

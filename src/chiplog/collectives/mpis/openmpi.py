@@ -123,6 +123,12 @@ ALGORITHMS: dict[str, dict[Number, Native]] = {
 }
 """By function and number."""
 
+
+def numbers_of(function: str) -> dict[str, Number]:
+    """The numbers of coll/tuned's algorithms of a function, by name; empty where it has none."""
+    return {name: number for number, (name, *_) in ALGORITHMS.get(function, {}).items()}
+
+
 _RULES = {
     "allgather": """
         2: 0:6

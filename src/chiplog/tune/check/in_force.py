@@ -13,8 +13,7 @@ from chiplog.errors import RunFailed, UsageError
 from chiplog.input_file import read_text
 from chiplog.measurement.mpi_at_hand import find_mpi, launcher_words
 from chiplog.measurement.programs import BARRIER_ONCE, build_program
-from chiplog.tune.check.launch import Runner
-from chiplog.tune.check.proof import Trial
+from chiplog.tune.check.proof import Runner, Trial
 from chiplog.tune.writer import WRITERS, TuningWriter
 
 

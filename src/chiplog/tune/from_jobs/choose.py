@@ -24,9 +24,9 @@ from chiplog.tune.measured.launch import Cell
 from chiplog.tune.measured.statistics import RISK, CandidateRatio
 
 NO_SCATTER = JobScatter(math.nan, 0.0, math.inf)
-"""Where no cell has two jobs."""
+"""Given: where no cell has two jobs."""
 FEWEST_JOBS = 2
-"""Definition: of one job nothing says how much the next one differs."""
+"""Derived: of one job nothing says how much the next one differs."""
 
 
 @dataclass(frozen=True)

@@ -3,33 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
+from chiplog.collectives.mpis import openmpi
 from chiplog.tune.choice import Native
 from chiplog.tune.measured.openmpi import CHAINS
 
-OPENMPI: Mapping[str, Sequence[str]] = {
-    "barrier": ("linear", "double_ring", "recursive_doubling", "bruck", "two_proc", "tree"),
-    "bcast": (
-        *("basic_linear", "chain", "pipeline", "split_binary_tree", "binary_tree", "binomial"),
-        *("knomial", "scatter_allgather", "scatter_allgather_ring"),
-    ),
-    "reduce": (
-        *("linear", "chain", "pipeline", "binary", "binomial", "in-order_binary", "rabenseifner"),
-    ),
-    "gather": ("basic_linear", "binomial", "linear_sync"),
-    "scatter": ("basic_linear", "binomial", "linear_nb"),
-    "allreduce": (
-        *("basic_linear", "nonoverlapping", "recursive_doubling", "ring", "segmented_ring"),
-        *("rabenseifner",),
-    ),
-    "allgather": ("linear", "bruck", "recursive_doubling", "ring", "neighbor", "two_proc"),
-    "alltoall": ("linear", "pairwise", "modified_bruck", "linear_sync", "two_proc"),
-    "reduce_scatter": ("non-overlapping", "recursive_halving", "ring", "butterfly"),
-}
-"""coll/tuned's algorithms in the order of their numbers, from 1; ompi_info of 4.1 and 5.0 has these."""
 FAN_OUT = 4
-"""Of chains, where nothing is said: coll/tuned's own default."""
+"""Given: of chains, where nothing is said: coll/tuned's own default."""
 SPELLED: Mapping[str, Mapping[str, str]] = {
     "bcast": {"linear": "basic_linear", "binary": "binary_tree", "split_binary": "split_binary_tree"},
     "reduce": {"in_order": "in-order_binary", "in_order_binary": "in-order_binary"},
@@ -67,16 +48,15 @@ def native_name(program: str, operation: str, algorithm: str) -> Native | None:
             return None
         leaf = MPICH.get(operation, {}).get(plain, plain)
         return Native(f"MPIR_{operation.capitalize()}_intra_{leaf}")
-    names = OPENMPI.get(operation, ()) if program == "openmpi" else ()
+    numbers = openmpi.numbers_of(operation) if program == "openmpi" else {}
     plain = name.removesuffix("_ompi")
     plain = SPELLED.get(operation, {}).get(plain, plain)
     if match := _NUMBERED.fullmatch(plain):
-        number = int(match[1])
-        plain = names[number - 1] if 0 < number <= len(names) else plain
-    if plain not in names:
+        plain = next((name for name, number in numbers.items() if number == int(match[1])), plain)
+    if plain not in numbers:
         return None
     fan_out = FAN_OUT if plain in CHAINS else 0
-    return Native(plain, names.index(plain) + 1, segment_bytes, fan_out)
+    return Native(plain, numbers[plain], segment_bytes, fan_out)
 
 
 def _bytes(segment: str) -> int:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import accumulate
 
 from chiplog.tune.lint.classic_rules import (
     Classic,
     ClassicSizeRule,
     OperationRules,
     RankEntry,
+    entries_taken,
     parse_classic,
 )
 from chiplog.tune.lint.openmpi_release import TWO_RANKS_ONLY, OpenMpiRelease
@@ -21,7 +21,7 @@ from chiplog.tune.lint.size_notes import unreachable
 LOOKED_UP_AT_0 = ("barrier", "alltoallv")
 """Operations whose size coll/tuned does not know; it looks up 0 bytes."""
 FEWEST_RANKS = 2
-"""Communicators of one rank never use coll/tuned."""
+"""Given: communicators of one rank never use coll/tuned."""
 
 
 Range = tuple[int, int | None]
@@ -131,7 +131,7 @@ def _ranks(
         taken = _taken_shifted(named)
         takers = [bisect_right(named[:-1], count) for count in wanted]
     else:
-        taken, takers = _taken(named), _takers(named, wanted)
+        taken, takers = _taken(named), entries_taken(named, wanted)
     by_entry: list[tuple[Range | None, str | None]] = []
     for at, span in enumerate(taken):
         if _holds(span, wanted[at]) or (named[at] < FEWEST_RANKS and span is None):
@@ -154,13 +154,7 @@ def _taken(named: Sequence[int], fewest: int = FEWEST_RANKS) -> list[Range | Non
     if not named:
         return []
     borders = sorted({fewest, *(count for count in named if count > fewest)})
-    return _ranges(len(named), borders, _takers(named, borders))
-
-
-def _takers(named: Sequence[int], values: Sequence[int]) -> list[int]:
-    """By value the entry that Open MPI's reader takes: it stops at the first that is larger."""
-    largest = list(accumulate(named, max))
-    return [max(bisect_right(largest, value) - 1, 0) for value in values]
+    return _ranges(len(named), borders, entries_taken(named, borders))
 
 
 def _taken_shifted(named: Sequence[int]) -> list[Range | None]:
@@ -194,7 +188,7 @@ def _sizes(
     """By rule the bytes that take it, and why they are not those that it names."""
     named = [rule.size.value for rule in rules]
     if operation in LOOKED_UP_AT_0:
-        taker = _takers(named, [0])[0] if named else 0
+        taker = entries_taken(named, [0])[0] if named else 0
         return [
             ((0, 0), None)
             if at == taker
@@ -205,7 +199,9 @@ def _sizes(
             for at in range(len(rules))
         ]
     by_rule: list[tuple[Range | None, str | None]] = []
-    for at, (span, taker) in enumerate(zip(_taken(named, 0), _takers(named, named), strict=True)):
+    for at, (span, taker) in enumerate(
+        zip(_taken(named, 0), entries_taken(named, named), strict=True)
+    ):
         if taker == at:
             by_rule.append((span, None))
             continue

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from chiplog.outside import as_integer
 from chiplog.tune.lint.rule import FileIgnored, quoted
 
 _TOKEN = re.compile(
@@ -48,9 +49,7 @@ class JsonValue:
     @property
     def integer(self) -> int | None:
         """The number, where it is whole."""
-        if self.kind != "number" or not self.text.lstrip("-").isdigit() or len(self.text) > 19:
-            return None
-        return int(self.text)
+        return as_integer(self.text) if self.kind == "number" else None
 
     def get(self, key: str) -> JsonValue | None:
         """The value of a key, the last one of several; None where there is none."""

@@ -8,11 +8,10 @@ from dataclasses import dataclass
 
 from chiplog.tune.lint.json_lines import JsonValue, Member
 from chiplog.tune.lint.mpich_release import MpichRelease
-from chiplog.tune.lint.rule import Rule, quoted, shown, wrong
-from chiplog.tune.mpich_tests import LEAF, NEEDS_A_REST, PRUNED, TEST, YES_NO, State, applied
+from chiplog.tune.lint.rule import MOST_NAME, Rule, quoted, shown, wrong
+from chiplog.tune.mpich_tests import LEAF, NUMBERS, PRUNED, TEST, YES_NO, State, applied
 
 OF_THE_MACHINE = ("comm_hierarchy", "is_node_consecutive", "is_multi_threaded")
-DEPENDS = ("comm_avg_ppn",)
 
 
 @dataclass(frozen=True)
@@ -172,7 +171,7 @@ class TreeReader:
         last = members[-1]
         match = TEST.fullmatch(_key(last))
         name = match[1] if match else ""
-        if name in NEEDS_A_REST and not _key(last).endswith("=any"):
+        if name in NUMBERS and not _key(last).endswith("=any"):
             can_end = not self.release.words or self.release.knows_test(f"{name}=any")
             reason = (
                 f"no '{name}=any' takes the rest: MPICH aborts as it starts"
@@ -271,7 +270,7 @@ def _key(member: Member) -> str:
 
 
 def _short(key: str) -> str:
-    return shown(key.partition("=")[2], 60)
+    return shown(key.partition("=")[2], MOST_NAME)
 
 
 def _leaves_below(member: Member) -> list[Member]:

@@ -10,23 +10,25 @@ from itertools import groupby, pairwise
 import numpy as np
 
 from chiplog.measurement.datatypes import BYTE, DATATYPE_BYTES
+from chiplog.statistics import BEYOND_DOUBT, NO_DIFFERENCE
 from chiplog.tune.measured.candidate import DEFAULT_NAME, Candidate
 from chiplog.tune.measured.launch import CandidateSamples, Cell
 from chiplog.tune.measured.statistics import log_ratio
 
-WORTH = math.log(0.95)
-"""A candidate is worth confirming if its ratio to the default is below this in the middle of the screening launches."""
+WORTH = math.log(1.0 - NO_DIFFERENCE)
+"""Derived: a candidate is worth confirming if its ratio to the default is below this in the median of the screening."""
 CLEARLY_SLOWER = (math.log(1.3), math.log(1.15))
-"""By launches so far: behind the best by more than that, and by three standard errors, a candidate drops out."""
-AS_FAST = math.log(1.05)
-"""Within this of the best, a candidate may serve a size for its neighbours' sake."""
+"""Given: by launches so far: behind the best by more than that, and by three standard errors, a candidate drops out."""
+AS_FAST = math.log(1.0 + NO_DIFFERENCE)
+"""Derived: within this of the best, a candidate may serve a size for its neighbours' sake."""
 NEAR = 4.0
-"""Each size is within this factor of one that the first launch measures."""
-FAR_BEHIND = math.log(2.0)
-"""A candidate that is this much slower than the best at the nearest measured sizes is not tried at one between them."""
+"""Given: each size is within this factor of one that the first launch measures."""
+FAR_BEHIND = 2.0
+"""Given: a candidate that takes so many times as long as the best gets a single trial in the first launch, and is not
+tried at sizes between."""
 CLOSE = 2.0
-"""Neighbours with different winners have no size between them tried if they are this close, and a range has no two
-held-out sizes closer than about that."""
+"""Given: neighbours with different winners have no size between them tried if they are this close, and a range has no
+two held-out sizes closer than about that."""
 
 
 @dataclass
@@ -66,7 +68,7 @@ class CellState:
         """Candidates that a size beside this one should try: those not far behind the best here."""
         medians = {name: float(np.median(samples)) for name, samples in self.seconds.items()}
         medians.pop(DEFAULT_NAME, None)
-        limit = min(medians.values(), default=math.inf) * math.exp(FAR_BEHIND)
+        limit = min(medians.values(), default=math.inf) * FAR_BEHIND
         return {name for name, seconds in medians.items() if seconds <= limit}
 
     def refuse(self, name: str) -> None:
@@ -93,7 +95,7 @@ class CellState:
                 candidate.name
                 for candidate in self.left
                 if self.estimate(candidate.name) - best
-                > max(behind, 3 * self._error(candidate.name))
+                > max(behind, BEYOND_DOUBT * self._error(candidate.name))
             }
             self._without(slower)
         if not self.left or (launches >= 2 and best > WORTH):

@@ -13,13 +13,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from chiplog.tune.choice import Native
-from chiplog.tune.formats.intel_adjust import variable_of
 from chiplog.tune.measured.candidate import DEFAULT, DEFAULT_NAME, Candidate, Field
 from chiplog.tune.measured.launch import Effort, Failure, Key, RaceEntry, Result
 from chiplog.tune.measured.mpi_launcher import MpiLauncher
-from chiplog.tune.writers.intelmpi import COMPLAINT, SAYS
+from chiplog.tune.writers.intelmpi import COMPLAINT, SAYS, variable_of
 
 MOST_PRESETS = 1024
+"""Given: far more than any release has."""
 
 Says = Callable[[Mapping[str, str]], str]
 """What the MPI prints at a start with variables in its environment."""

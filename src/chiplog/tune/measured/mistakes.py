@@ -14,7 +14,7 @@ from chiplog.tune.measured.candidate import Candidate
 from chiplog.tune.measured.choices import SizeVerdict
 
 FAR = 1.5
-"""The default is far behind where it surely takes at least this many times as long as the candidate."""
+"""Given: the default is far behind where it surely takes at least this many times as long as the candidate."""
 
 
 @dataclass(frozen=True)

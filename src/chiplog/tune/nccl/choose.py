@@ -14,7 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import stdtrit
 
-from chiplog.tune.measured.statistics import RISK, CandidateRatio
+from chiplog.statistics import UNIFORM_DEVIATION
+from chiplog.tune.measured.statistics import RISK, CandidateRatio, ratio_of
 from chiplog.tune.nccl.rules import NcclCandidate, NcclRule
 from chiplog.tune.nccl.runs import NcclCell, NcclRuns
 
@@ -87,7 +88,7 @@ def welch_ratio(
         return CandidateRatio(value, 0.0, math.inf, launches)
     parts = []
     for logs, seconds in zip(groups, (candidate, default), strict=True):
-        step = resolution / float(np.median(seconds)) / math.sqrt(12)
+        step = resolution / float(np.median(seconds)) * UNIFORM_DEVIATION
         parts.append((float(np.var(logs, ddof=1)) + step**2) / len(logs))
     error = sum(parts)
     if error == 0.0:
@@ -97,8 +98,7 @@ def welch_ratio(
     )
     reach = -float(stdtrit(freedom, risk / 2)) * math.sqrt(error)
     center = math.log(value)
-    high = math.exp(min(center + reach, 700.0))
-    return CandidateRatio(value, math.exp(center - reach), high, launches)
+    return CandidateRatio(value, ratio_of(center - reach), ratio_of(center + reach), launches)
 
 
 def rules(judged: Sequence[NcclVerdict], runs: NcclRuns) -> list[NcclRule]:

@@ -11,7 +11,7 @@ from chiplog.errors import RunFailed
 
 _STEPS = re.compile(r"(\d+)\.\.<([^>]+)>")
 _ROW = re.compile(r"(\d+)([KMGT]?)(?:\.\.\S+)? (.+)")
-_UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
+_UNITS = {unit: 1 << 10 * power for power, unit in enumerate(("", "K", "M", "G", "T"))}
 
 
 @dataclass(frozen=True)

@@ -16,9 +16,8 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import stdtrit
 
-from chiplog.tune.measured.statistics import RISK
+from chiplog.tune.measured.statistics import RISK, mean_interval
 from chiplog.tune.ucx.launches import UcxLaunch
 from chiplog.tune.ucx.protocols import Protocols, is_rendezvous, is_zero_copy
 
@@ -122,12 +121,7 @@ class Blocks:
     def is_as_good(self, kinds: Sequence[str]) -> bool:
         """Is it not surely worse than the best pair?"""
         excess = self.cost(kinds) - self.cost(self.kinds_at(self.best))
-        blocks = len(self.launches)
-        if blocks < 2:
-            return True
-        error = float(np.std(excess, ddof=1)) / math.sqrt(blocks)
-        reach = -float(stdtrit(blocks - 1, RISK / len(self.pairs))) * error
-        return float(np.mean(excess)) - reach <= 0.0
+        return mean_interval(excess, RISK / len(self.pairs))[1] <= 0.0
 
     @cached_property
     def good(self) -> tuple[Places, ...]:
