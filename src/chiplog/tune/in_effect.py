@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from bisect import bisect_right
 from collections.abc import Callable
 from pathlib import Path
 
@@ -177,7 +176,7 @@ def _rule_of(
     operation: OperationRules, call: CollectiveCall, *, shifts: bool
 ) -> AlgorithmChoice | None:
     named = [entry.ranks.value for entry in operation.entries]
-    at = bisect_right(named[:-1], call.ranks) if shifts else entries_taken(named, [call.ranks])[0]
+    at = entries_taken(named, [call.ranks], shifts=shifts)[0]
     if not 0 <= at < len(operation.entries):
         return None
     rules = operation.entries[at].rules

@@ -6,6 +6,7 @@ the MPI has read the file and takes its barriers from it.
 
 from __future__ import annotations
 
+import re
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -58,13 +59,14 @@ class Runner:
                 )
         is_done = done.code == 0 and f"barrier {MARKED_RANKS} ok" in done.stdout
         output = done.stdout + done.stderr
-        return ProofEnded(is_done, _what_was_said(output), output)
+        return ProofEnded(is_done, what_was_said(output), output)
 
 
-def _what_was_said(output: str) -> str:
+def what_was_said(output: str) -> str:
+    """The line of an output that says most, or what of it fits into a sentence."""
     lines = [line.strip() for line in output.splitlines() if line.strip()]
-    telling = [line for line in lines if "rror" in line or "ssert" in line or "bort" in line]
-    return (telling or lines or ["nothing"])[0]
+    telling = [line for line in lines if re.search(r"rror|ssert|bort|unknown|unrecog", line)]
+    return (telling or lines or ["nothing"])[0][:200]
 
 
 class NotRules(ValueError):

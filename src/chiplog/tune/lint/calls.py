@@ -10,6 +10,7 @@ from chiplog.errors import RunFailed
 from chiplog.measurement.launchers import launch_command
 from chiplog.measurement.probes import BuiltProbe
 from chiplog.measurement.run_to_end import run_to_end
+from chiplog.tune.check.proof import what_was_said
 from chiplog.tune.settings import ANSWER_SECONDS
 
 PROGRAM = "chiplog-calls"
@@ -83,11 +84,5 @@ class Caller:
             int(ranks_line[1]) if ranks_line else 0,
             said_of_call,
             "\ndone\n" in "\n" + done.stdout,
-            _what_was_said(done.stdout + done.stderr),
+            what_was_said(done.stdout + done.stderr),
         )
-
-
-def _what_was_said(output: str) -> str:
-    lines = [line.strip() for line in output.splitlines() if line.strip()]
-    telling = [line for line in lines if re.search(r"rror|ssert|bort|unknown|unrecog", line)]
-    return (telling or lines or ["nothing"])[0][:200]

@@ -163,9 +163,16 @@ class _ClassicReader:
         return not between.strip(" \t") and self.numbers[self.at].text[0].isdigit()
 
 
-def entries_taken(named: Sequence[int], values: Sequence[int]) -> list[int]:
-    """By value the entry that Open MPI's reader takes: it stops at the first that is larger; the first holds below."""
+def entries_taken(
+    named: Sequence[int], values: Sequence[int], *, shifts: bool = False
+) -> list[int]:
+    """By value the entry that Open MPI's reader takes: it stops at the first that is larger; the first holds below.
+
+    Since 6.0, where it `shifts` numbers of ranks by one entry, it takes the one at which it stops, or the last.
+    """
     largest = list(accumulate(named, max))
+    if shifts:
+        return [bisect_right(largest[:-1], value) for value in values]
     return [max(bisect_right(largest, value) - 1, 0) for value in values]
 
 

@@ -38,8 +38,6 @@ MOST_RUNS = 60
 REDUCTIONS = (*("allreduce", "reduce", "reduce_scatter", "reduce_scatter_block", "scan", "exscan"),)
 MAYBE_IN_PLACE = ("alltoall", "alltoallv")
 COUNTED_IN_ALL = ("allgatherv", "reduce_scatter")
-MOST_RANKS = 64
-"""Given: calls with more ranks are not tried, whatever the launcher."""
 
 
 def refused(leaves: Sequence[Leaf], release: MpichRelease, caller: Caller) -> dict[int, str]:
@@ -112,7 +110,7 @@ class _Proof:
         self.calls: dict[int, Call] = {}
         own_operations = _own_operations(root, release)
         for at, leaf in enumerate(leaves):
-            call = call_for(leaf)
+            call = next(calls_for(leaf), None)
             if leaf.collective in own_operations:
                 self._unproved(at, "MPICH's own tree chooses the same for this operation")
             elif call is not None:
@@ -220,12 +218,7 @@ def _plain(value: JsonValue, places: Mapping[int, str]) -> object:
     return {member.key.replace(" ", ""): _plain(member.value, places) for member in value.members}
 
 
-def call_for(leaf: Leaf, most_ranks: int = MOST_RANKS_HERE) -> Call | None:
-    """The first call that gets to the leaf; None where none of those that are tried does."""
-    return next(calls_for(leaf, most_ranks), None)
-
-
-def calls_for(leaf: Leaf, most_ranks: int = MOST_RANKS_HERE) -> Iterator[Call]:
+def calls_for(leaf: Leaf) -> Iterator[Call]:
     """Calls that get to the leaf: numbers of ranks that are powers of two or not, in place or not, all operations."""
     state = leaf.state
     if leaf.collective not in CALLED or "_inter_" in leaf.algorithm:
@@ -237,7 +230,7 @@ def calls_for(leaf: Leaf, most_ranks: int = MOST_RANKS_HERE) -> Iterator[Call]:
     if "yes" not in state.facts.get("is_block_regular", YES_NO):
         return
     for flags in _flags(leaf.collective, state):
-        for ranks in _ranks(state, most_ranks):
+        for ranks in _ranks(state):
             size = _bytes(leaf.collective, state, ranks)
             if size is not None:
                 yield Call(leaf.collective, ranks, size, flags)
@@ -255,12 +248,12 @@ def _flags(operation: str, state: State) -> Sequence[str]:
     return [flag for flag, first, second in known if first in commutes and second in built_in]
 
 
-def _ranks(state: State, most_ranks: int) -> Sequence[int]:
+def _ranks(state: State) -> Sequence[int]:
     """The fewest ranks, and the fewest that are no power of two where the fewest are one, and the other way round."""
     low, high = state.range("comm_size")
     answers = state.facts.get("comm_size pow2", YES_NO)
     fewest: dict[bool, int] = {}
-    for ranks in range(max(low, 2), min(high, most_ranks) + 1):
+    for ranks in range(max(low, 2), min(high, MOST_RANKS_HERE) + 1):
         is_power = ranks & (ranks - 1) == 0
         if ("yes" if is_power else "no") in answers:
             fewest.setdefault(is_power, ranks)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby, pairwise
 
@@ -62,7 +62,7 @@ class CellState:
     def mark_slow(self, name: str, seconds: float) -> None:
         """Drops a candidate whose one call took so long that there were no more."""
         self.seconds.setdefault(name, []).append(seconds)
-        self._without({name})
+        self.drop({name})
 
     def promising(self) -> set[str]:
         """Candidates that a size beside this one should try: those not far behind the best here."""
@@ -74,11 +74,11 @@ class CellState:
     def refuse(self, name: str) -> None:
         """Drops a candidate that the MPI refuses in this cell, or that gives a wrong result."""
         self.refused.add(name)
-        self._without({name})
+        self.drop({name})
 
-    def drop(self, names: Iterable[str]) -> None:
-        """Candidates that failed elsewhere."""
-        self._without(set(names))
+    def drop(self, names: Collection[str]) -> None:
+        """Those candidates race here no more."""
+        self.left = [candidate for candidate in self.left if candidate.name not in names]
 
     def estimate(self, name: str) -> float:
         """The logarithm of its ratio to the default: the median over launches."""
@@ -97,7 +97,7 @@ class CellState:
                 if self.estimate(candidate.name) - best
                 > max(behind, BEYOND_DOUBT * self._error(candidate.name))
             }
-            self._without(slower)
+            self.drop(slower)
         if not self.left or (launches >= 2 and best > WORTH):
             self.settled = True
 
@@ -130,9 +130,6 @@ class CellState:
     def _error(self, name: str) -> float:
         logs = self.logs.get(name, ())
         return float(np.std(logs, ddof=1)) / math.sqrt(len(logs)) if len(logs) > 1 else 0.0
-
-    def _without(self, names: set[str]) -> None:
-        self.left = [candidate for candidate in self.left if candidate.name not in names]
 
 
 @dataclass(frozen=True)

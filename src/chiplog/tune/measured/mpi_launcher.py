@@ -55,7 +55,6 @@ class MpiLauncher:
     environment: Mapping[str, str] | None = None
     options: tuple[str, ...] = ()
     """Of the program, in every launch of the race."""
-    silent_seconds: float = ANSWER_SECONDS
 
     def launch(
         self,
@@ -99,7 +98,7 @@ class MpiLauncher:
     ) -> LaunchEnded:
         started = launch_command(self.program, self.ranks, arguments, launcher=self.words)
         every = {**os.environ, **started.environment, **(self.environment or {}), **environment}
-        return run_watched(started.command, every, self.silent_seconds, limit_seconds)
+        return run_watched(started.command, every, ANSWER_SECONDS, limit_seconds)
 
 
 def run_watched(

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import bdtr, stdtrit
 
+from chiplog.json_values import plain
 from chiplog.tune.measured.launch import CandidateSamples
 
 LOOKS = (4, 6, 9, 14, 24)
@@ -44,6 +45,14 @@ class CandidateRatio:
     launches: int
 
 
+def ratio_to_json(ratio: CandidateRatio | None) -> dict[str, float | None]:
+    """The ratio and its interval; null where nothing was measured, or nothing bounds it."""
+    if ratio is None:
+        return dict.fromkeys(("ratio", "ratio_low", "ratio_high"))
+    numbers = {"ratio": ratio.value, "ratio_low": ratio.low, "ratio_high": ratio.high}
+    return {name: plain(number) for name, number in numbers.items()}
+
+
 def log_ratio(candidate: CandidateSamples, default: CandidateSamples) -> float | None:
     """Logarithm of the ratio of medians within one launch, in the mode that is worse for the candidate.
 
@@ -59,16 +68,14 @@ def log_ratio(candidate: CandidateSamples, default: CandidateSamples) -> float |
     return max(logs, default=None)
 
 
-def ratio_over_launches(
-    logs: Sequence[float], statements: int, risk: float = RISK
-) -> CandidateRatio:
+def ratio_over_launches(logs: Sequence[float], statements: int) -> CandidateRatio:
     """The typical ratio of a launch, with an interval that holds for all `statements` together.
 
     `statements` is the number of points times that of looks. Without two launches nothing bounds it.
     """
     if not logs:
         return CandidateRatio(math.nan, 0.0, math.inf, 0)
-    each = risk / (ENDS * max(1, statements))
+    each = RISK / (ENDS * max(1, statements))
     by_mean, by_median = mean_interval(logs, each), _of_median(logs, each)
     value, low, high = by_mean if by_mean[2] <= by_median[2] else by_median
     return CandidateRatio(ratio_of(value), ratio_of(low), ratio_of(high), len(logs))
@@ -102,7 +109,7 @@ def ratio_of(log: float) -> float:
     return math.exp(log) if log < LARGEST_LOG else math.inf
 
 
-def is_hopeless(logs: Sequence[float], limit: float, statements: int, risk: float = RISK) -> bool:
+def is_hopeless(logs: Sequence[float], limit: float, statements: int) -> bool:
     """Whether more launches are not worth their time.
 
     They are not where the middle one is not below the limit, or where launches that go on scattering as much as these
@@ -110,7 +117,7 @@ def is_hopeless(logs: Sequence[float], limit: float, statements: int, risk: floa
     """
     if not logs or float(np.median(logs)) >= math.log(limit):
         return True
-    each = risk / (ENDS * max(1, statements))
+    each = RISK / (ENDS * max(1, statements))
     scatter = float(np.std(logs, ddof=1)) if len(logs) > 1 else 0.0
     reach = -float(stdtrit(LOOKS[-1] - 1, each)) * scatter / math.sqrt(LOOKS[-1])
     by_mean = float(np.mean(logs)) + reach
