@@ -33,7 +33,7 @@ LEAST_SECONDS, LEAST_SECONDS_PER_BYTE = 1e-12, 1e-16
 LINK_SHARE = 0.9
 """Given: a message keeps its link for at most this share of a train's step; so those of a train do not meet there."""
 LONGER = 1.03
-"""Given: where a train's step is longer than a message alone, the message may take so many times as long as measured."""
+"""Given: where a train's step is longer than a message alone, the message may take so many times what was measured."""
 BENT = 0.02
 """Given: within a part, the lines may be off by this share of T."""
 MOST_HALVINGS = 12
