@@ -32,7 +32,9 @@ def test_every_number_of_the_noise_model_is_marked_and_they_are_fewer_than_120(
     assert 0 < len(numbers) < MOST
 
 
-@pytest.mark.parametrize("room", ["fitting", "machine_survey", "tune", "benchmarking", "export"])
+@pytest.mark.parametrize(
+    "room", ["fitting", "machine_survey", "tune", "benchmarking", "export", "collectives"]
+)
 def test_every_number_of_the_room_is_marked(counter: ModuleType, room: str) -> None:
     numbers = counter.count_room(room, None).numbers
     assert numbers

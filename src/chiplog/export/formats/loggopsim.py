@@ -28,7 +28,7 @@ from chiplog.quoting import for_line
 UNITS = {"ns": 1e9, "ps": 1e12, "fs": 1e15}
 """Given: units a second."""
 LEAST_G = 100
-"""Given: units of time a byte, of three digits."""
+"""Given: G keeps three digits where it is so many units of time."""
 NO_LIMIT_BYTES = (1 << 31) - 1
 """Given: the largest S that LogGOPSim takes."""
 

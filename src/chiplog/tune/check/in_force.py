@@ -45,7 +45,8 @@ def check_tuning(
     """
     writer = WRITERS.load(target)
     if writer.proof is None:
-        raise UsageError(f"--for: files for {target} can't be proved; it accepts {_proved()}.")
+        names = ", ".join(writer.name for writer in provable())
+        raise UsageError(f"--for: files for {target} can't be proved; it accepts {names}.")
     path = Path(file)
     text = read_text(path)
     chosen = find_mpi(writer.mpi, mpi, launcher)
@@ -62,7 +63,3 @@ def check_tuning(
 def provable() -> tuple[TuningWriter, ...]:
     """The programs whose files can be proved to be in force."""
     return tuple(writer for writer in WRITERS.all() if writer.proof is not None)
-
-
-def _proved() -> str:
-    return ", ".join(writer.name for writer in provable())

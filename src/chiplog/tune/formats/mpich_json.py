@@ -142,7 +142,7 @@ def _leaf(operation: str, key: Key, own_tree: Tree) -> Tree:
     if operation == "barrier":
         assert peers is not None
         return {"algorithm=MPIR_Barrier_intra_k_dissemination": {f"k={peers + 1}": {}}}
-    chosen: Tree = {f"algorithm={ALGORITHMS[operation][name]}": {}}
+    chosen = _named(ALGORITHMS[operation][name])
     guard = GUARDS.get(name) if operation in ("allreduce", "allgather") else None
     return guard(operation, chosen) if guard else chosen
 
@@ -169,7 +169,7 @@ def guarded(operation: str, chosen: Tree, own: Tree) -> Tree:
 
 def _of_reductions(operation: str, chosen: Tree) -> Tree:
     """Rabenseifner's needs a predefined operation and at least as many elements as ranks."""
-    other: Tree = {f"algorithm={ALGORITHMS[operation]['recursive-doubling']}": {}}
+    other = _named(ALGORITHMS[operation]["recursive-doubling"])
     return {
         "is_op_built_in=no": other,
         "is_op_built_in=yes": {"count<pow2": copy.deepcopy(other), "count=any": chosen},
@@ -182,7 +182,7 @@ def _of_powers_of_two(operation: str, chosen: Tree) -> Tree:
         return chosen
     return {
         "comm_size=pow2": chosen,
-        "comm_size=any": {"algorithm=MPIR_Allgather_intra_brucks": {}},
+        "comm_size=any": _named(ALGORITHMS[operation]["bruck"]),
     }
 
 

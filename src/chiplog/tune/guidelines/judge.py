@@ -19,7 +19,6 @@ from chiplog.counts import counted
 from chiplog.errors import RunFailed
 from chiplog.tune.guidelines.guideline import Guideline, TimedCall, entries_of
 from chiplog.tune.measured.launch import (
-    NO_CUTOFF,
     CandidateSamples,
     Effort,
     Launcher,
@@ -176,7 +175,6 @@ class _Runner:
         effort = Effort(
             cell_seconds=self._options.budget_seconds / len(entries),
             samples=self._options.samples,
-            cutoff=NO_CUTOFF,
             checks=stage == "screen",
             commutative=True,
         )

@@ -28,8 +28,6 @@ WHOLE = "MPICH's tree"
 DEVICE = "MPICH's tree of the device ch4"
 SHARED_MEMORY = "MPICH's tree of ch4's shared memory"
 NOT_RUN = "not run: other rules of the file are wrong"
-MOST_DEPTH = 32
-"""Given: json-c, which MPICH reads with, takes no deeper file."""
 MOST_NAMED = 5
 """Given: operations that a sentence names."""
 PREFIXES = ("MPIR_CVAR_", "MPIR_PARAM_", "MPICH_")
@@ -80,7 +78,7 @@ def read_tree(
 ) -> tuple[str, list[Rule], list[Leaf], JsonValue | None]:
     """The format, what is wrong, the leaves that are not, and the tree; None where it can't be read."""
     try:
-        root = parse_json(text, MOST_DEPTH)
+        root = parse_json(text)
     except FileIgnored as error:
         reason = f"{error.reason}; MPICH crashes or aborts with it"
         return WHOLE, [wrong(error.line, THE_FILE, reason)], [], None

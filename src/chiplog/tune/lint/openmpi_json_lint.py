@@ -22,8 +22,6 @@ from chiplog.tune.lint.rule import (
 from chiplog.tune.lint.size_notes import unreachable
 from chiplog.tune.settings import MOST_INT, WITHOUT_END
 
-MOST_DEPTH = 64
-"""Given: far deeper than rules nest."""
 TOP_KEYS = ("rule_file_version", "module", "collectives", "$schema")
 RANK_KEYS = ("comm_size_min", "comm_size_max", "comm_rank_distribution", "rules")
 SIZE_KEYS = ("msg_size_min", "msg_size_max", "alg", "faninout", "seg_size", "reqs")
@@ -174,7 +172,7 @@ def lint_openmpi_json(text: str, release: OpenMpiRelease) -> list[Rule]:
         return [wrong(1, THE_FILE, reason)]
     linter = _Linter(release)
     try:
-        linter.file(parse_json(text, MOST_DEPTH))
+        linter.file(parse_json(text))
     except FileIgnored as error:
         return all_ignored(linter.rules, error, release)
     return linter.rules

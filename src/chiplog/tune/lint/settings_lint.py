@@ -101,12 +101,9 @@ def _is_script(lines: Sequence[str]) -> bool:
 
 def _commands(line: str) -> list[str]:
     """A line, divided where a command begins that may export; what stands in quotes is no command."""
-    starts = [match.end() for match in _COMMAND.finditer(_QUOTED.sub(_blank, line))]
+    bare = _QUOTED.sub(lambda quotes: "-" * len(quotes[0]), line)
+    starts = [match.end() for match in _COMMAND.finditer(bare)]
     return [line[first:last] for first, last in pairwise([0, *starts, len(line)])]
-
-
-def _blank(quotes: re.Match[str]) -> str:
-    return "-" * len(quotes[0])
 
 
 def _in_script(line: str) -> list[tuple[str, str]]:

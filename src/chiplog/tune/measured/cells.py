@@ -17,15 +17,14 @@ from chiplog.tune.measured.statistics import log_ratio
 
 WORTH = math.log(1.0 - NO_DIFFERENCE)
 """Derived: a candidate is worth confirming if its ratio to the default is below this in the median of the screening."""
-CLEARLY_SLOWER = (math.log(1.3), math.log(1.15))
-"""Given: by launches so far: behind the best by more than that, and by three standard errors, a candidate drops out."""
 AS_FAST = math.log(1.0 + NO_DIFFERENCE)
-"""Derived: within this of the best, a candidate may serve a size for its neighbours' sake."""
+"""Derived: within this of the best, a candidate may serve a size for its neighbours' sake; beyond, and by more than
+three standard errors, it drops out."""
 NEAR = 4.0
 """Given: each size is within this factor of one that the first launch measures."""
 FAR_BEHIND = 2.0
-"""Given: a candidate that takes so many times as long as the best gets a single trial in the first launch, and is not
-tried at sizes between."""
+"""Given: a candidate that takes so many times as long as the best gets a single trial in the first launch, drops out
+after it, and is not tried at sizes between."""
 CLOSE = 2.0
 """Given: neighbours with different winners have no size between them tried if they are this close, and a range has no
 two held-out sizes closer than about that."""
@@ -90,7 +89,7 @@ class CellState:
         launches = max((len(log) for log in self.logs.values()), default=0)
         best = min((self.estimate(candidate.name) for candidate in self.left), default=math.inf)
         if launches and math.isfinite(best):
-            behind = CLEARLY_SLOWER[min(launches, len(CLEARLY_SLOWER)) - 1]
+            behind = math.log(FAR_BEHIND) if launches == 1 else AS_FAST
             slower = {
                 candidate.name
                 for candidate in self.left
@@ -112,7 +111,7 @@ class CellState:
             return True
         if launches == 1:
             (first, *others) = self.left
-            return not others and self.estimate(first.name) < WORTH - CLEARLY_SLOWER[0]
+            return not others and self.estimate(first.name) < WORTH - math.log(FAR_BEHIND)
         return launches > 1 and len(self.winners()) == len(self.left)
 
     def winners(self) -> dict[str, Candidate]:

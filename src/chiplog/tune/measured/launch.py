@@ -49,9 +49,6 @@ TRIALS = 2
 """Given: calls of each candidate in each cell of a launch before its samples; a checked reduction has one more."""
 SURE_SECONDS = 0.1
 """Given: a candidate whose call takes as long has one of them."""
-CUTOFF = 3.0
-"""Given: a candidate that takes longer than this times the fastest is measured no further, nor tried where a model says
-so."""
 NO_CUTOFF = 1e12
 """Given: all samples are kept. Without the slow ones, the rest would look faster than it is."""
 BUDGET_SECONDS = 600.0
@@ -119,7 +116,7 @@ class Effort:
     """Given: of each candidate, at most."""
     least: int = 4
     """Given: of each candidate, however long they take."""
-    cutoff: float = CUTOFF
+    cutoff: float = NO_CUTOFF
     """A candidate whose trial takes longer than this times the shortest one has no samples."""
     checks: bool = False
     commutative: bool = False

@@ -35,8 +35,6 @@ from chiplog.tune.measured.cells import (
     sizes_between,
 )
 from chiplog.tune.measured.launch import (
-    CUTOFF,
-    NO_CUTOFF,
     Cell,
     Effort,
     Launcher,
@@ -47,6 +45,8 @@ from chiplog.tune.measured.launch import (
 from chiplog.tune.measured.raced import Raced, RaceOptions, SizeToConfirm
 from chiplog.tune.measured.statistics import LOOKS, is_hopeless, ratio_over_launches
 
+CUTOFF = 3.0
+"""Given: a candidate that the model predicts to take longer than this times the best prediction does not take part."""
 SCREENINGS = 3
 """Given: launches that screen."""
 REFINEMENTS = SCREENINGS - 1
@@ -140,9 +140,7 @@ class Race:
         ]
         if not entries:
             return
-        effort = replace(self._options.effort, least=1, checks=number <= 1)
-        if number == 0:
-            effort = replace(effort, cutoff=FAR_BEHIND)
+        effort = replace(self._options.effort, least=1, cutoff=FAR_BEHIND, checks=number <= 1)
         for used, result in self._launch("screen", entries, effort, what):
             self.raced.screen(used, result)
         for open_cell in open_cells:
@@ -244,8 +242,7 @@ class Race:
 
     def _confirm_once(self, points: Sequence[SizeToConfirm], what: str) -> None:
         entries = [RaceEntry(point.cell, (DEFAULT, point.candidate)) for point in points]
-        effort = replace(self._options.effort, cutoff=NO_CUTOFF)
-        for used, result in self._launch("confirm", entries, effort, what):
+        for used, result in self._launch("confirm", entries, self._options.effort, what):
             self.raced.confirm(used, result)
 
     def _open(self, points: Sequence[SizeToConfirm], count: int) -> list[SizeToConfirm]:

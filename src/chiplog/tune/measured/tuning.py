@@ -104,10 +104,9 @@ def measure(asked: Asked, samples_file: Path, tell: Callable[[str], None]) -> Me
     if not field.candidates:
         raise RunFailed(f"{mpi} has no algorithms of {asked.operation} that can be forced.")
     shaped = ("--shape", str(asked.shape)) if asked.shape else ()
-    racing = _racing(
-        asked,
-        replace(launcher, environment=field.environment, options=(*field.options, *shaped)),
-    )
+    every = replace(launcher, environment=field.environment, options=(*field.options, *shaped))
+    # Intel MPI takes a preset at its start only.
+    racing: Launcher = intelmpi.SeparateLaunches(every) if asked.program == "intelmpi" else every
     options = RaceOptions(
         asked.operation,
         _communicators(asked, world.ranks),
@@ -195,11 +194,6 @@ def _communicators(asked: Asked, world: int) -> tuple[int, ...]:
             f"--ranks: {world} ranks are started, so --measure accepts 2 to {world}, separated by commas."
         )
     return tuple(sorted(set(ranks)))
-
-
-def _racing(asked: Asked, launcher: MpiLauncher) -> Launcher:
-    """What starts the ranks of a race: Intel MPI takes a preset at its start only."""
-    return intelmpi.SeparateLaunches(launcher) if asked.program == "intelmpi" else launcher
 
 
 def _field(asked: Asked, mpi: Mpi, launcher: MpiLauncher, world: World) -> Field:
