@@ -19,10 +19,9 @@ from numpy.typing import NDArray
 
 from chiplog.tune.measured.statistics import RISK, mean_interval
 from chiplog.tune.ucx.launches import UcxLaunch
-from chiplog.tune.ucx.protocols import Protocols, is_rendezvous, is_zero_copy
+from chiplog.tune.ucx.protocols import COPY, RENDEZVOUS, ZERO_COPY, Protocols, kind_of
 
 RENDEZVOUS_VARIABLE, ZERO_COPY_VARIABLE = "UCX_RNDV_THRESH", "UCX_ZCOPY_THRESH"
-COPY, ZERO_COPY, RENDEZVOUS = "copy", "zero copy", "rendezvous"
 ARMS: Mapping[str, Mapping[str, str]] = {
     COPY: {RENDEZVOUS_VARIABLE: "inf", ZERO_COPY_VARIABLE: "inf"},
     ZERO_COPY: {RENDEZVOUS_VARIABLE: "inf", ZERO_COPY_VARIABLE: "0"},
@@ -34,13 +33,6 @@ AUTO = {RENDEZVOUS_VARIABLE: "auto", ZERO_COPY_VARIABLE: "auto"}
 
 Places = tuple[int, int]
 """How many of the sizes go by copies, and how many not by rendezvous."""
-
-
-def kind_of(protocol: str) -> str:
-    """Which of the arms a protocol belongs to."""
-    if is_rendezvous(protocol):
-        return RENDEZVOUS
-    return ZERO_COPY if is_zero_copy(protocol) else COPY
 
 
 @dataclass(frozen=True)

@@ -16,14 +16,10 @@ from chiplog.output_file import write_text
 from chiplog.plan import parse_sizes
 from chiplog.tune.measured.statistics import RISK, mean_interval
 from chiplog.tune.ucx.launches import MODES, Measure, Settings, UcxLaunch, measure_with
+from chiplog.tune.ucx.protocols import kind_of
 from chiplog.tune.ucx.race import Pairs, held_out_sizes
 from chiplog.tune.ucx.result import Speed, UcxTuning, settings_text
-from chiplog.tune.ucx.thresholds import (
-    ARMS,
-    AUTO,
-    Blocks,
-    kind_of,
-)
+from chiplog.tune.ucx.thresholds import ARMS, AUTO, Blocks
 
 TRANSPORT = "ucx"
 SIZES = "8:4MiB:1"
