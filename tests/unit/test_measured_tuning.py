@@ -102,7 +102,10 @@ def test_a_slow_candidate_has_one_trial_only() -> None:
 def test_the_first_launch_has_a_near_size_for_each_and_what_is_decided_is_not_screened_again() -> (
     None
 ):
-    launcher = SimulatedLauncher(truth, 1, **QUIET)
+    def clear(name: str, size: int) -> float:
+        return 0.4e-4 if name == "a1" and size >= 4096 else truth(name, size)
+
+    launcher = SimulatedLauncher(clear, 1, **QUIET)
     sizes = tuple(1 << power for power in range(21))
     race(launcher, sizes=sizes).run()
     first, *others = ([entry.cell.message_bytes for entry in entries] for entries in launcher.log)

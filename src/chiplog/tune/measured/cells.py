@@ -101,18 +101,8 @@ class CellState:
             self.settled = True
 
     def is_decided(self) -> bool:
-        """Whether further screening would hardly change the choice.
-
-        Nobody is left but those about as fast as the best. After one launch that counts of one candidate alone, and
-        only if it is faster than the default by more than it is believed to be wrong by.
-        """
-        launches = max((len(log) for log in self.logs.values()), default=0)
-        if self.settled or not self.left:
-            return True
-        if launches == 1:
-            (first, *others) = self.left
-            return not others and self.estimate(first.name) < WORTH - math.log(FAR_BEHIND)
-        return launches > 1 and len(self.winners()) == len(self.left)
+        """Whether further screening would hardly change the choice: all that are left are about as fast as the best."""
+        return self.settled or not self.left or len(self.winners()) == len(self.left)
 
     def winners(self) -> dict[str, Candidate]:
         """Those worth confirming: faster than the default, and about as fast as the best."""
