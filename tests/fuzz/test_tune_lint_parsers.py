@@ -17,8 +17,7 @@ from chiplog.tune.lint.mpich_release import MpichRelease
 from chiplog.tune.lint.openmpi_json_lint import lint_openmpi_json
 from chiplog.tune.lint.openmpi_release import OpenMpiRelease
 from chiplog.tune.lint.rule import FileIgnored, Rule
-from chiplog.tune.lint.settings_lint import looks_like_settings
-from chiplog.tune.lint.ucc_lint import lint_ucc
+from chiplog.tune.lint.settings_lint import lint_ucc, looks_like_settings
 
 PATIENT = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 RELEASES = [OpenMpiRelease(version, None) for version in ((4, 1, 4), (5, 0, 11), (6, 0))]
@@ -103,7 +102,7 @@ def plain(value: JsonValue) -> object:
 @PATIENT
 @given(documents)
 def test_json_is_read_as_pythons_own_reader_does(document: object) -> None:
-    assert plain(parse_json(json.dumps(document, indent=1), 64)) == document
+    assert plain(parse_json(json.dumps(document, indent=1))) == document
 
 
 @PATIENT
@@ -112,4 +111,4 @@ def test_a_truncated_object_is_never_whole(text: str, length: int) -> None:
     if not text.startswith("{") or length >= len(text):
         return
     with pytest.raises(FileIgnored):
-        parse_json(text[:length], 64)
+        parse_json(text[:length])

@@ -16,9 +16,8 @@ from chiplog.tune.choice import Native
 from chiplog.tune.from_jobs.choose import choose_from
 from chiplog.tune.from_jobs.job import JobCell, JobTime, MeasuredJob, Place
 from chiplog.tune.from_jobs.job_files import read_jobs
-from chiplog.tune.from_jobs.native_names import native_name
 from chiplog.tune.from_jobs.scatter import scatter_of
-from chiplog.tune.from_jobs.tuning import AskedFromJobs, JobTuning, tune_from
+from chiplog.tune.from_jobs.tuning import AskedFromJobs, JobTuning, native_name, tune_from
 
 SIZES = (64, 512, 4096, 32768)
 TRUTH: Times = {

@@ -11,10 +11,8 @@ import numpy as np
 import pytest
 
 from chiplog.errors import UsageError
-from chiplog.tune.check.launch import ProofEnded
-from chiplog.tune.check.proof import Trial
+from chiplog.tune.check.proof import ProofEnded, Trial
 from chiplog.tune.choice import CHANGED, DEFAULT, Choice, Native, Tuning
-from chiplog.tune.formats.intel_adjust import FORMAT
 from chiplog.tune.measured import candidate as candidates
 from chiplog.tune.measured.intelmpi import SeparateLaunches, field_of
 from chiplog.tune.measured.launch import (
@@ -27,7 +25,7 @@ from chiplog.tune.measured.launch import (
 )
 from chiplog.tune.measured.tuning import Asked, measure
 from chiplog.tune.writer import NO_VERSION
-from chiplog.tune.writers.intelmpi import proof
+from chiplog.tune.writers.intelmpi import FORMAT, proof
 
 
 def choice(ranks: int, size: int, preset: int | None) -> Choice:

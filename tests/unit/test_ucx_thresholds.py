@@ -15,7 +15,7 @@ from json_schemas import validate
 from chiplog.errors import RunFailed, UsageError
 from chiplog.tune.measured.launch import CandidateSamples
 from chiplog.tune.ucx.launches import MODES, UcxLaunch
-from chiplog.tune.ucx.protocols import Protocols, is_rendezvous, is_zero_copy, read_protocols
+from chiplog.tune.ucx.protocols import RENDEZVOUS, ZERO_COPY, Protocols, kind_of, read_protocols
 from chiplog.tune.ucx.result import UcxTuning
 from chiplog.tune.ucx.thresholds import RENDEZVOUS_VARIABLE, ZERO_COPY_VARIABLE
 from chiplog.tune.ucx.tuning import UcxOptions, tune_ucx
@@ -192,8 +192,8 @@ def test_the_steps_of_older_releases_are_read() -> None:
         "egr/zcopy",
         "rndv",
     ]
-    assert is_zero_copy("egr/zcopy")
-    assert is_rendezvous("rndv")
+    assert kind_of("egr/zcopy") == ZERO_COPY
+    assert kind_of("rndv") == RENDEZVOUS
 
 
 def test_the_table_of_the_newer_selection_is_read() -> None:
@@ -207,9 +207,8 @@ def test_the_table_of_the_newer_selection_is_read() -> None:
         )
     )
     assert protocols.at(93) == "eager copy-in copy-out"
-    assert is_zero_copy(protocols.at(6238))
-    assert is_rendezvous(protocols.at(2**20))
-    assert not is_zero_copy(protocols.at(2**20))
+    assert kind_of(protocols.at(6238)) == ZERO_COPY
+    assert kind_of(protocols.at(2**20)) == RENDEZVOUS
 
 
 @pytest.mark.parametrize(

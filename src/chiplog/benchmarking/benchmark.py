@@ -38,16 +38,21 @@ SECONDS = 300.0
 
 @dataclass(frozen=True)
 class BenchOptions:
-    """How much is measured: launches, samples of each mode and variant in each, and calls of a round-time sample."""
+    """How much is measured, of which calls."""
 
-    launches: int = 5  # Given
-    samples: int = 200  # Given
-    calls: int = 100  # Given
-    message_bytes: int = 8  # Given
+    launches: int = 5
+    """Given: so many tell how much launches differ."""
+    samples: int = 200
+    """Given: of each mode and variant in each launch."""
+    calls: int = 100
+    """Given: of a round-time sample, which is of many clock steps then."""
+    message_bytes: int = 8
+    """Given: one number."""
     budget_seconds: float = 10.0
-    """Given: of one launch: no further block of samples begins after it."""
+    """Given: of one launch; no further block of samples begins after it."""
     lead_seconds: float | None = None
     seed: int = 1
+    """Given: any will do."""
     datatype: str = BYTE
 
     def __post_init__(self) -> None:
@@ -94,7 +99,8 @@ def bench(
     asked = options or BenchOptions()
     settings = _tuning_settings(tuning)
     chosen = find_mpi(None, mpi, launcher)
-    preload = _library(library, tuning, chosen.mpicxx)
+    is_compared = library is not None or tuning is not None
+    preload = str(find_library(library, chosen.mpicxx)) if is_compared else None
     program = build_program(BENCH, str(chosen.mpicxx), tell=tell)
     words = () if launcher is None else launcher_words(launcher)
     says = {VERBOSE: "1", **AT_ONCE} if preload else {}
@@ -119,12 +125,6 @@ def _check_operation(operation: str) -> None:
         raise UsageError(
             f"there is no operation '{operation}' here; there are {', '.join(OPERATIONS)}."
         )
-
-
-def _library(library: str | None, tuning: str | None, mpicxx: Path) -> str | None:
-    if library is None and tuning is None:
-        return None
-    return str(find_library(library, mpicxx))
 
 
 def _tuning_settings(tuning: str | None) -> Mapping[str, str]:

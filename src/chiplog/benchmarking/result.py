@@ -12,6 +12,7 @@ from chiplog.benchmarking.launched import LIBRARY, MODES, OWN, Launched
 from chiplog.benchmarking.statistics import Array, MedianEstimate, Ratio, median, ratio
 from chiplog.errors import RunFailed
 from chiplog.fitting.text import seconds_text
+from chiplog.json_values import members
 
 SCHEMA = "chiplog.bench/1"
 OVERLAPPING = ("bcast", "reduce", "gather", "scatter")
@@ -152,25 +153,15 @@ def bench_to_json(bench: Bench) -> dict[str, Any]:
     """The object of the schema; `ratio`, `verdict` and both medians are those of the mode to believe."""
     document: dict[str, Any] = {
         "schema": SCHEMA,
-        "operation": bench.operation,
-        "ranks": bench.ranks,
-        "bytes": bench.bytes,
-        "datatype": bench.datatype,
-        "mpi": bench.mpi,
-        "launches": bench.launches,
-        "mode": bench.mode,
-        "clock_error_seconds": bench.clock_error_seconds,
-        "floor_seconds": bench.floor_seconds,
-        "lead_seconds": bench.lead_seconds,
+        **members(bench, "operation", "ranks", "bytes", "datatype", "mpi", "launches", "mode"),
+        **members(bench, "clock_error_seconds", "floor_seconds", "lead_seconds"),
         "rows": [
             {
-                "mode": row.mode,
-                "variant": row.variant,
+                **members(row, "mode", "variant"),
                 "median_seconds": row.seconds.value,
                 "low_seconds": row.seconds.low,
                 "high_seconds": row.seconds.high,
-                "samples": row.samples,
-                "invalid": row.invalid,
+                **members(row, "samples", "invalid"),
             }
             for row in bench.rows
         ],

@@ -17,7 +17,7 @@ from chiplog.fitting.estimates.parameters import interval
 from chiplog.statistics import NO_DIFFERENCE
 
 DRAWS = 1000
-"""Given: of the bootstrap."""
+"""Given: of launches and samples. The ends of an interval are known well enough then."""
 SCATTER = 0.1
 """Given: where half of the launches' ratios are this share of their median off it or more, they tell no verdict."""
 

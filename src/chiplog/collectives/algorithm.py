@@ -9,8 +9,12 @@ from chiplog.collectives.costs import Network, Seconds
 from chiplog.counts import within
 from chiplog.schedule import Schedule
 
-MOST_BYTES = 2**40 - 1
-MOST_RANKS = 2**31 - 1
+MOST_BYTES = (1 << 40) - 1
+"""Given: a message of more is none that anybody sends."""
+MOST_RANKS = (1 << 31) - 1
+"""Given: the largest int of C, in which MPI keeps a rank."""
+MOST_DIMENSIONS = 3
+"""Given: of a grid in space."""
 
 
 @dataclass(frozen=True)
@@ -45,6 +49,7 @@ class Task:
     message_bytes: int = 1
     peers: int = 2
     segment_bytes: int = 8192
+    """Given: of algorithms that cut the message, by default."""
     dimensions: int = 2
     costs: TreeCosts | None = None
     """Of a tree that they shape; None: both 1 in a schedule, those of the network in a closed form."""
@@ -55,7 +60,7 @@ class Task:
             ("--bytes", self.message_bytes, 0, MOST_BYTES),
             ("--peers", self.peers, 1, MOST_RANKS),
             ("--segment", self.segment_bytes, 1, MOST_BYTES),
-            ("--dimensions", self.dimensions, 1, 3),
+            ("--dimensions", self.dimensions, 1, MOST_DIMENSIONS),
         ):
             within(option, value, least, most)
 

@@ -18,7 +18,7 @@ BlockMessage = Callable[[int], Message]
 """The message that carries so many ranks' blocks."""
 
 EXACT_BURST = 512
-"""Longer bursts are bounded, not followed message by message."""
+"""Given: longer bursts are bounded, not followed message by message."""
 
 
 def levels(ranks: int) -> int:

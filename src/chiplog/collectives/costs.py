@@ -66,7 +66,7 @@ def _costs(message: Message) -> tuple[Seconds | float, ...]:
 
 _REMEMBERED: dict[tuple[object, ...], dict[Any, Any]] = {}
 MOST_REMEMBERED = 128
-"""Costs of messages for which results are kept."""
+"""Given: costs of messages for which results are kept."""
 
 
 def remembered(message: Message, *what: object) -> dict[Any, Any]:
@@ -90,13 +90,17 @@ class Network(Protocol):
         """The costs of a message of that size, beside what its sender receives meanwhile."""
 
 
+def _start() -> Seconds:
+    return np.zeros(1)
+
+
 @dataclass(frozen=True)
 class Rank:
     """When a rank's CPU and its two NICs are free: seconds, shape (draws,), or (1,) at the start."""
 
-    free: Seconds = field(default_factory=lambda: np.zeros(1))
-    send_nic: Seconds = field(default_factory=lambda: np.zeros(1))
-    receive_nic: Seconds = field(default_factory=lambda: np.zeros(1))
+    free: Seconds = field(default_factory=_start)
+    send_nic: Seconds = field(default_factory=_start)
+    receive_nic: Seconds = field(default_factory=_start)
 
     def send(self, message: Message) -> tuple[Rank, Seconds]:
         """The rank after a send that starts as soon as it can, and when the message is at its receiver."""
@@ -139,7 +143,7 @@ def latest(times: Sequence[Seconds]) -> Seconds:
 
 
 ANY_SIZE = -1
-"""Of a message that is not sent: any size that the network knows."""
+"""Given: of a message that is not sent: any size that the network knows."""
 
 
 def nothing(network: Network) -> Seconds:

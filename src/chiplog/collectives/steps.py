@@ -17,9 +17,7 @@ class Steps:
         self._received = self._builder.nothing_yet()
         self._sent = self._builder.nothing_yet()
 
-    def messages(
-        self, sources: Ranks, targets: Ranks, message_bytes: ArrayLike, *, tag: int = 0
-    ) -> None:
+    def messages(self, sources: Ranks, targets: Ranks, message_bytes: ArrayLike) -> None:
         """One step: a message from each source to its target; a rank may stand once among each.
 
         Sends and receives of a rank in one step do not wait for each other, as in MPI_Sendrecv.
@@ -28,14 +26,12 @@ class Steps:
             sources,
             to=targets,
             message_bytes=message_bytes,
-            tag=tag,
             after=[self._received[sources], self._sent[sources]],
         )
         received = self._builder.receive(
             targets,
             source=sources,
             message_bytes=message_bytes,
-            tag=tag,
             after=[self._received[targets], self._sent[targets]],
         )
         self._sent[sources] = sent

@@ -6,10 +6,19 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from chiplog.errors import UsageError
-from chiplog.export.pieces import HOLDS, TRAIN, ExportPiece, MeasuredSize, measured_sizes, prtt
+from chiplog.export.pieces import (
+    HOLDS,
+    TRAIN,
+    ExportPiece,
+    MeasuredSize,
+    at_size,
+    measured_sizes,
+    prtt,
+)
 from chiplog.fitting.result import Fit
 
 MOST_NAMED = 6
+"""Given: ranges that a sentence names."""
 
 Says = Callable[[int], tuple[float, float]]
 """What a program makes of a file: by size, half a round trip and what one more message adds to a train; seconds."""
@@ -35,35 +44,21 @@ def to_hold_against(fit: Fit, pieces: Sequence[ExportPiece]) -> tuple[MeasuredSi
     measured = measured_sizes(fit)
     if measured:
         return measured
-    sizes = sorted(
-        {
-            size
-            for export_piece in pieces
-            for size in (export_piece.first_bytes, export_piece.last_bytes)
-        }
+    ends = {size for piece in pieces for size in (piece.first_bytes, piece.last_bytes)}
+    by_size = ((size, at_size(pieces, size)) for size in sorted(ends))
+    return tuple(
+        MeasuredSize(size, piece.one_way(size), piece.step(size)) for size, piece in by_size
     )
-    fitted_sizes = []
-    for size in sizes:
-        piece = next(candidate for candidate in pieces if size <= candidate.last_bytes)
-        fitted_sizes.append(MeasuredSize(size, piece.one_way(size), piece.step(size)))
-    return tuple(fitted_sizes)
 
 
 def worst_miss(says: Says, measured: Iterable[MeasuredSize]) -> Miss | None:
     """Where half a round trip, or a train of TRAIN messages, is off most; None without a measured size."""
     misses = []
-    for measured_size in measured:
-        half, step = says(measured_size.message_bytes)
-        misses.append(
-            Miss(
-                measured_size.message_bytes, "half round trip", half, measured_size.half_round_trip
-            )
-        )
-        if measured_size.train is not None:
-            said = prtt(half, step)
-            misses.append(
-                Miss(measured_size.message_bytes, f"train of {TRAIN}", said, measured_size.train)
-            )
+    for at in measured:
+        half, step = says(at.message_bytes)
+        misses.append(Miss(at.message_bytes, "half round trip", half, at.half_round_trip))
+        if at.train is not None:
+            misses.append(Miss(at.message_bytes, f"train of {TRAIN}", prtt(half, step), at.train))
     return max(misses, key=lambda miss: miss.share, default=None)
 
 

@@ -13,6 +13,9 @@ from chiplog.fitting.verdict import rejection, require_usable
 from chiplog.models.registry import find_model, models_by_precedence
 from chiplog.prediction.loggp import latency_is_unlimited
 
+LINE_CHARACTERS = 76
+"""Given: of a comment, behind the sign that makes it one."""
+
 
 def fit_to_use(fits: Sequence[Fit], export: str, purpose: str | None = None) -> Fit:
     """The fit of the first model by precedence that lists `export` among its exports, by prtt if several methods did.
@@ -54,10 +57,12 @@ def _serves(fit: Fit, export: str) -> bool:
     return model is not None and export in model.exports
 
 
-def rejection_lines(fit: Fit, width: int = 76) -> list[str]:
+def rejection_lines(fit: Fit) -> list[str]:
     """Why the fit's own check rejects it, as lines of a comment; none of a fit that stands."""
     reason = rejection(fit)
-    return [] if reason is None else textwrap.wrap(f"NOT TO BE RELIED ON: {reason}.", width)
+    return (
+        [] if reason is None else textwrap.wrap(f"NOT TO BE RELIED ON: {reason}.", LINE_CHARACTERS)
+    )
 
 
 def bounded_regimes(fit: Fit) -> tuple[Regime, ...]:

@@ -11,6 +11,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from typing import Protocol, TypeVar
 
 import numpy as np
 
@@ -18,11 +19,11 @@ from chiplog.fitting.predictions.regime import Regime, curve_of
 from chiplog.fitting.result import Fit
 
 HOLDS = 0.05
-"""The share by which a half round trip, and a train of TRAIN messages, may be off at a measured size."""
+"""Given: the share by which a half round trip, and a train of TRAIN messages, may be off at a measured size."""
 CORRECTED = 0.04
-"""Beyond it a piece is corrected, so that what others round or simplify has room below HOLDS."""
+"""Given: beyond it a piece is corrected, so that what others round or simplify has room below HOLDS."""
 TRAIN = 10
-"""Messages of the train that is checked, PRTT(10)."""
+"""Given: messages of the train that is checked, PRTT(10)."""
 
 STEP = ("o_s", "O_s", "g", "G")
 """What a message adds to a train is made of these, and of o_r and O_r where trains tell of the receiver."""
@@ -93,25 +94,33 @@ def _table(fit: Fit, quantity: str) -> dict[int, float]:
     return {size: seconds for size, seconds in rows if math.isfinite(seconds) and seconds > 0}
 
 
+def middle_of(regime: Regime) -> dict[str, float]:
+    """The parameters in the middle of a regime's set, in seconds and seconds per byte."""
+    vectors = regime.at(np.full((1, len(regime.free)), 0.5))
+    return {name: float(vector[0]) for name, vector in vectors.items()}
+
+
+class _Ranged(Protocol):
+    @property
+    def last_bytes(self) -> int: ...
+
+
+Ranged = TypeVar("Ranged", bound=_Ranged)
+
+
+def at_size(ranges: Sequence[Ranged], message_bytes: int) -> Ranged:
+    """The one of ascending ranges that a size is in; the last one holds for larger sizes, too."""
+    return next((each for each in ranges if message_bytes <= each.last_bytes), ranges[-1])
+
+
 def pieces_of(fit: Fit, regimes: Sequence[Regime]) -> tuple[ExportPiece, ...]:
     """The pieces of all regimes, ascending, in the middle of each one's set."""
     pieces: list[ExportPiece] = []
-    first, last = regimes[0].first_bytes, regimes[-1].last_bytes
-    measured = [
-        measured_size
-        for measured_size in measured_sizes(fit)
-        if first <= measured_size.message_bytes <= last
-    ]
+    measured = measured_sizes(fit)
     for regime in regimes:
-        vectors = regime.at(np.full((1, len(regime.free)), 0.5))
-        values = {name: float(vector[0]) for name, vector in vectors.items()}
-        piece = ExportPiece(regime.first_bytes, regime.last_bytes, values, regime.receiver_keeps_up)
-        measured_here = [
-            measured_size
-            for measured_size in measured
-            if regime.first_bytes <= measured_size.message_bytes <= regime.last_bytes
-        ]
-        pieces += _corrected(piece, measured_here)
+        first, last = regime.first_bytes, regime.last_bytes
+        piece = ExportPiece(first, last, middle_of(regime), regime.receiver_keeps_up)
+        pieces += _corrected(piece, [at for at in measured if first <= at.message_bytes <= last])
     return tuple(pieces)
 
 

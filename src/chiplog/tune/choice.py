@@ -13,7 +13,7 @@ CHANGED = "changed"
 DEFAULT = "default"
 UNCLEAR = "unclear"
 FARTHEST = 2
-"""Times the ranks that a model was measured over, up to which it may write a rule that no race has confirmed."""
+"""Given: times the ranks that a model was measured over, up to which it may write a rule that no race has confirmed."""
 
 
 @dataclass(frozen=True)

@@ -29,7 +29,7 @@ from chiplog.prediction.predict import speaker_for
 from chiplog.tune.choice import CHANGED, DEFAULT, UNCLEAR, Choice, Ranked, Tuning
 
 LEAST_GAIN = 0.01
-"""No model here is that good: gains below this share are no gain."""
+"""Given: gains below this share are no gain, since no model here is that good."""
 
 
 @dataclass(frozen=True)
@@ -103,13 +103,12 @@ def choose(
         for count in ranks
         for size in sizes
     ]
-    rejected = rejection(speaker.fit)
     return Tuning(
         operation,
         speaker.fit.model,
         tuple(choices),
         measured_ranks=speaker.fit.ranks,
-        rejected=rejected,
+        rejected=rejection(speaker.fit),
     )
 
 
@@ -220,7 +219,8 @@ class _NWayContests:
         )
         asked = _asked(self._others, self._peers, task)
         others = _timed(self._speaker, self._speaker.space(asked), asked)
-        ranking = _ranked([by_n_way, *(candidate for candidate, _ in others)])
+        every = [by_n_way, *(candidate for candidate, _ in others)]
+        ranking = tuple(sorted(every, key=lambda candidate: candidate.seconds))
         best = ranking[0]
         if best is not by_n_way and best.seconds < by_n_way.seconds * (1 - SAME):
             return _Contest(best, baseline, self._gain_of_other(best, baseline), ranking)
@@ -283,10 +283,6 @@ def _timed(
             (_Candidate(algorithm, task, seconds, answered.method == "bound"), answered.quick)
         )
     return timed
-
-
-def _ranked(candidates: Sequence[_Candidate]) -> tuple[_Candidate, ...]:
-    return tuple(sorted(candidates, key=lambda candidate: candidate.seconds))
 
 
 def _two_fastest(speaker: Speaker, asked: Sequence[Asked]) -> _Contest:

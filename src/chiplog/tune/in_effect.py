@@ -13,11 +13,13 @@ from chiplog.errors import CorruptFile, UsageError
 from chiplog.input_file import read_text
 from chiplog.outside import as_integer, as_json
 from chiplog.quoting import for_line
-from chiplog.tune.classic_in_effect import classic_rules
-from chiplog.tune.formats.openmpi_rules import FIRST_JSON, OPERATIONS
+from chiplog.tune.formats.openmpi_rules import FIRST_JSON, OPERATIONS, OWN_DECISION
+from chiplog.tune.lint.classic_rules import OperationRules, entries_taken, parse_classic
 from chiplog.tune.lint.han_lint import looks_like_han
+from chiplog.tune.lint.openmpi_release import OpenMpiRelease
 from chiplog.tune.lint.settings_lint import looks_like_settings, read_settings
 from chiplog.tune.mpich_in_effect import tree_rules
+from chiplog.tune.version import Version
 
 MPICH = MpiRelease("mpich", mpich.FIRST_KNOWN)
 OPENMPI = MpiRelease("openmpi", openmpi.FIRST_KNOWN)
@@ -72,7 +74,7 @@ def _kind_of(text: str, path: Path) -> tuple[MpiRelease, Callable[[str, MpiRelea
         return (MPICH, _cvars) if is_mpich else (OPENMPI, _parameters)
     if looks_like_han(text):
         raise UsageError(f"--tuning {path}: rules of han go node by node, which is not replayed.")
-    return OPENMPI, lambda text, release: classic_rules(text, release.version, path)
+    return OPENMPI, lambda text, release: _classic_rules(text, release.version, path)
 
 
 def _parameters(text: str, _: MpiRelease) -> Rules:
@@ -92,11 +94,8 @@ def _parameters(text: str, _: MpiRelease) -> Rules:
 
 def _number_of(function: str, algorithm: object) -> int:
     """The number of an algorithm that stands there by number or by name; 0 where there is none of that name."""
-    named = {
-        native: number for number, (native, *_) in openmpi.ALGORITHMS.get(function, {}).items()
-    }
     if isinstance(algorithm, str):
-        return named.get(algorithm) or as_integer(algorithm) or 0
+        return openmpi.numbers_of(function).get(algorithm) or as_integer(algorithm) or 0
     return algorithm if isinstance(algorithm, int) else 0
 
 
@@ -152,3 +151,37 @@ def _first(entries: object, name: str, value: int) -> dict[str, object] | None:
         if isinstance(low, int) and low <= value and above:
             return entry
     return None
+
+
+def _classic_rules(text: str, version: Version, path: Path) -> Rules:
+    """What the file says of a call, to that release; CorruptFile where Open MPI ignores the whole file."""
+    release = OpenMpiRelease(version, None)
+    rules = parse_classic(text, release.has_header)
+    if rules.ignored is not None:
+        raise CorruptFile(
+            f"{path}, line {rules.ignored.line}: {rules.ignored}: it is ignored as a whole."
+        )
+    by_name = {operation.name: operation for operation in rules.operations}
+
+    def look_up(call: CollectiveCall) -> AlgorithmChoice | None:
+        operation = by_name.get(call.function)
+        if operation is None or call.ranks < 2 or call.function not in openmpi.ALGORITHMS:
+            return None
+        return _rule_of(operation, call, shifts=release.reads_json)
+
+    return look_up
+
+
+def _rule_of(
+    operation: OperationRules, call: CollectiveCall, *, shifts: bool
+) -> AlgorithmChoice | None:
+    named = [entry.ranks.value for entry in operation.entries]
+    at = entries_taken(named, [call.ranks], shifts=shifts)[0]
+    if not 0 <= at < len(operation.entries):
+        return None
+    rules = operation.entries[at].rules
+    place = entries_taken([rule.size.value for rule in rules], [openmpi.bytes_in_rules(call)])[0]
+    if not 0 <= place < len(rules) or rules[place].algorithm.value == OWN_DECISION:
+        return None
+    rule = rules[place]
+    return openmpi.choice_of(call, rule.algorithm.value, rule.segment.value)

@@ -13,7 +13,6 @@ from chiplog.quoting import for_line
 from chiplog.tune.mpich_tests import LEAF, PRUNED, TEST
 from chiplog.tune.mpich_tree import Tree
 
-MOST_DEPTH = 64
 BY_BLOCKS = ("reduce_scatter",)
 """Operations whose message is that of all blocks."""
 
@@ -34,9 +33,7 @@ def tree_rules(tree: Tree, path: Path) -> Callable[[CollectiveCall], AlgorithmCh
 def leaf_of(branch: object, call: CollectiveCall, path: Path) -> str:
     """The leaf that a call gets to; CorruptFile where it gets to none, at which MPICH aborts."""
     is_searched = False
-    for _ in range(MOST_DEPTH):
-        if not isinstance(branch, dict):
-            break
+    while isinstance(branch, dict):
         keys = [str(key).replace(" ", "") for key in branch]
         leaves = [key for key in keys if key.startswith(LEAF)]
         if leaves:

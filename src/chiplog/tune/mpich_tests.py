@@ -11,14 +11,13 @@ import re
 from dataclasses import dataclass, field, replace
 
 from chiplog.tune.mpich_tree import Tree
+from chiplog.tune.settings import WITHOUT_END
 
 LEAF = ("algorithm=", "composition=")
-WITHOUT_END = 2**62
 NUMBERS = ("comm_size", "avg_msg_size", "total_msg_size", "count", "comm_avg_ppn")
+"""Tests of numbers; without a last branch that takes the rest, MPICH aborts as it starts."""
 PRUNED = ("comm_type", "comm_size", "comm_hierarchy", "is_node_consecutive", "comm_avg_ppn")
 """Tests that are asked once a communicator."""
-NEEDS_A_REST = ("comm_size", "avg_msg_size", "total_msg_size", "count", "comm_avg_ppn")
-"""Without a last branch that takes the rest, MPICH aborts as it starts."""
 TEST = re.compile(r"(\w+?)(<=|<|=)(\w+)")
 ANSWERS = {
     "comm_type": frozenset(("intra", "inter")),
@@ -63,23 +62,10 @@ def applied(state: State, key: str, line: int) -> tuple[State | None, State | No
         word = "yes"
     answers_left = state.facts.get(name, ANSWERS.get(name, YES_NO))
     passed, failed = answers_left & {word}, answers_left - {word}
-    return _with_fact(state, name, passed, line, searched), _with_fact(
-        state, name, failed, line, state.is_searched
+    return (
+        _narrowed(state, name, passed, line, searched),
+        _narrowed(state, name, failed, line, state.is_searched),
     )
-
-
-def _with_fact(
-    state: State, name: str, answers: frozenset[str], line: int, searched: bool
-) -> State | None:
-    if not answers:
-        return None
-    narrowed = replace(
-        state,
-        facts={**state.facts, name: answers},
-        lines={**state.lines, name: line},
-        is_searched=searched,
-    )
-    return narrowed if _has_pow2(narrowed) else None
 
 
 def _has_pow2(state: State) -> bool:
@@ -100,23 +86,25 @@ def _by_number(
     # csel.c takes comm_size<N for comm_size<=N where a test of the message stands above it.
     last = number if sign == "<=" or (name == "comm_size" and state.is_searched) else number - 1
     return (
-        _with_range(state, name, (low, min(high, last)), line, searched),
-        _with_range(state, name, (max(low, last + 1), high), line, state.is_searched),
+        _narrowed(state, name, (low, min(high, last)), line, searched),
+        _narrowed(state, name, (max(low, last + 1), high), line, state.is_searched),
     )
 
 
-def _with_range(
-    state: State, name: str, span: tuple[int, int], line: int, searched: bool
+def _narrowed(
+    state: State, name: str, left: frozenset[str] | tuple[int, int], line: int, searched: bool
 ) -> State | None:
-    if span[0] > span[1]:
-        return None
-    narrowed = replace(
-        state,
-        ranges={**state.ranges, name: span},
-        lines={**state.lines, name: line},
-        is_searched=searched,
-    )
-    return narrowed if _has_pow2(narrowed) else None
+    """The state with the answers, or the range of numbers, that are left of a test; None if no call has these."""
+    lines = {**state.lines, name: line}
+    if isinstance(left, tuple):
+        ranges = {**state.ranges, name: left}
+        narrowed = replace(state, ranges=ranges, lines=lines, is_searched=searched)
+        is_empty = left[0] > left[1]
+    else:
+        facts = {**state.facts, name: left}
+        narrowed = replace(state, facts=facts, lines=lines, is_searched=searched)
+        is_empty = not left
+    return narrowed if not is_empty and _has_pow2(narrowed) else None
 
 
 def settled(tree: Tree, state: State) -> Tree:
@@ -142,7 +130,7 @@ def settled(tree: Tree, state: State) -> Tree:
 
 def _asked_plainly(key: str, inside: State, outside: State | None) -> str:
     match = TEST.fullmatch(key)
-    if match is None or match[1] not in NEEDS_A_REST or not match[3].isdecimal():
+    if match is None or match[1] not in NUMBERS or not match[3].isdecimal():
         return key
     if outside is None:
         return f"{match[1]}=any"

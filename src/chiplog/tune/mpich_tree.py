@@ -57,9 +57,8 @@ def mpich_here(version: Version | None, mpi: str | None = None) -> Mpi:
 
 def own_tree(mpi: Mpi) -> Tree:
     """The generic tree that the library of `mpi` carries; UsageError where it carries none that can be read."""
-    for library in _libraries(mpi):
-        tree = _tree_of(library)
-        if tree is not None:
+    for tree in carried(mpi).trees:
+        if "algorithm=MPIR_Barrier" in json.dumps(tree):  # those of device layers have others
             return tree
     raise UsageError(f"--mpi: the library of {mpi} at {mpi.mpicxx} carries no tree of algorithms.")
 
@@ -112,11 +111,6 @@ def _libraries(mpi: Mpi) -> list[Path]:
     ]
 
 
-def _tree_of(library: Path) -> Tree | None:
-    with _mapped(library) as content:
-        return next((tree for tree in _trees(content) if _is_generic(tree)), None)
-
-
 @contextmanager
 def _mapped(library: Path) -> Iterator[mmap.mmap | bytes]:
     with open_input(library) as stream:
@@ -133,8 +127,3 @@ def _trees(content: mmap.mmap | bytes) -> Iterator[Tree]:
         tree = as_json(content[match.start() : end])
         if isinstance(tree, dict):
             yield tree
-
-
-def _is_generic(tree: Tree) -> bool:
-    """The device layers carry smaller ones, whose barriers are not of MPIR."""
-    return "algorithm=MPIR_Barrier" in json.dumps(tree)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from chiplog.tune.version import Version
 
 NO_VERSION: Version = (0, 0)
-"""The release of a program whose files are the same for all."""
+"""Given: the release of a program whose files are the same for all."""
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from chiplog.collectives.algorithm import Algorithm, Task
 from chiplog.collectives.cost_shapes import exchanges
 from chiplog.collectives.costs import Network, Rank, Seconds
+from chiplog.collectives.reduce_scatter.recursive_halving import exact
 from chiplog.collectives.shapes import Ranks, all_ranks, distances, power_of_two_below, share_bytes
 from chiplog.collectives.steps import Steps
 from chiplog.schedule import Schedule
@@ -58,11 +59,6 @@ def seconds(task: Task, network: Network) -> Seconds:
     late = Rank().receive(whole, whole.way)
     _, arrival = exchanges([*reversed(growing), *growing], late).send(whole)
     return arrival + whole.receive_busy
-
-
-def exact(task: Task) -> bool:
-    """On powers of two that divide the message."""
-    return task.ranks == power_of_two_below(task.ranks) and task.message_bytes % task.ranks == 0
 
 
 ALGORITHM = Algorithm(

@@ -9,6 +9,7 @@ from __future__ import annotations
 from chiplog.collectives.algorithm import Algorithm, Task
 from chiplog.collectives.cost_shapes import equal_steps
 from chiplog.collectives.costs import Network, Seconds
+from chiplog.collectives.reduce_scatter.pairwise import exact
 from chiplog.collectives.shapes import all_ranks, share_bytes
 from chiplog.collectives.steps import Steps
 from chiplog.schedule import Schedule
@@ -31,11 +32,6 @@ def seconds(task: Task, network: Network) -> Seconds:
     """2 (P-1) T for shares of s/P: exact where P divides s, else for the largest share."""
     share = -(-task.message_bytes // task.ranks)
     return equal_steps(network.message(share, Traffic.EXCHANGE), 2 * (task.ranks - 1))
-
-
-def exact(task: Task) -> bool:
-    """Where all shares have the same size."""
-    return task.message_bytes % task.ranks == 0
 
 
 ALGORITHM = Algorithm(

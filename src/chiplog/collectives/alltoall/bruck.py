@@ -20,7 +20,7 @@ def schedule(task: Task) -> Schedule:
     steps = Steps(task.ranks, task.ranks * len(list(distances(task.ranks))))
     everybody = all_ranks(task.ranks)
     for distance in distances(task.ranks):
-        blocks = int(((everybody & distance) != 0).sum())
+        blocks = blocks_of_round(task.ranks, distance)
         steps.messages(everybody, (everybody + distance) % task.ranks, blocks * task.message_bytes)
     return steps.build()
 

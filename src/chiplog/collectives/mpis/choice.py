@@ -8,9 +8,21 @@ from dataclasses import dataclass
 from chiplog.collectives.algorithm import Algorithm, Task
 from chiplog.collectives.registry import algorithms
 
+DEFAULTS = {
+    "barrier": "dissemination",
+    "bcast": "binomial",
+    "reduce": "binomial",
+    "gather": "binomial",
+    "scatter": "binomial",
+    "allreduce": "recursive-doubling",
+    "allgather": "bruck",
+    "alltoall": "pairwise",
+    "reduce_scatter": "recursive-halving",
+    "scan": "recursive-doubling",
+}
+"""The algorithm of each operation, where nothing says which one the MPI takes."""
 OPERATIONS = {
-    **{name: name for name in ("barrier", "bcast", "reduce", "gather", "scatter", "allreduce")},
-    **{name: name for name in ("allgather", "alltoall", "reduce_scatter", "scan")},
+    **{name: name for name in DEFAULTS},
     "gatherv": "gather",
     "scatterv": "scatter",
     "allgatherv": "allgather",
@@ -70,20 +82,6 @@ class AlgorithmChoice:
 
 Chooser = Callable[[CollectiveCall], AlgorithmChoice]
 """The rules of an MPI, or of a tuning file."""
-
-DEFAULTS = {
-    "barrier": "dissemination",
-    "bcast": "binomial",
-    "reduce": "binomial",
-    "gather": "binomial",
-    "scatter": "binomial",
-    "allreduce": "recursive-doubling",
-    "allgather": "bruck",
-    "alltoall": "pairwise",
-    "reduce_scatter": "recursive-halving",
-    "scan": "recursive-doubling",
-}
-"""The algorithm of each operation, where nothing says which one the MPI takes."""
 
 
 def by_default(call: CollectiveCall) -> AlgorithmChoice:

@@ -13,11 +13,13 @@ from chiplog.collectives.mpis.choice import AlgorithmChoice, CollectiveCall
 from chiplog.collectives.shapes import power_of_two_below
 
 FIRST_KNOWN = (4, 0)
+"""Given: the first release that carries such a tree."""
 ELEMENT_BYTES = 8
+"""Given: of the elements that are assumed, since no trace tells them."""
 BY_NODES = ("allreduce", "barrier", "bcast", "reduce", "scan")
 """What ch4 does by the nodes."""
 SCATTERED_AT_ONCE = 32
-"""MPICH's scattered alltoall posts messages to so many ranks at a time; MPIR_CVAR_ALLTOALL_THROTTLE."""
+"""Given: MPICH's scattered alltoall posts messages to so many ranks at a time; MPIR_CVAR_ALLTOALL_THROTTLE."""
 
 ALGORITHMS: dict[str, tuple[str, bool]] = {
     "Bcast_intra_binomial": ("binomial", True),
@@ -90,13 +92,14 @@ def _has_many_elements(call: CollectiveCall) -> bool:
 
 
 def _bcast(call: CollectiveCall) -> str:
-    if call.ranks < 8 or call.message_bytes <= 12288:
+    if call.ranks < 8 or call.message_bytes <= 12288:  # Given: MPICH's tree, as all below
         return "binomial"
     doubles = call.is_power_of_two and call.message_bytes <= 524288
     return "scatter_recursive_doubling_allgather" if doubles else "scatter_ring_allgather"
 
 
 def _allreduce(call: CollectiveCall) -> str:
+    # Given: MPICH's tree
     is_long = call.message_bytes > 8 and _has_many_elements(call)
     return "reduce_scatter_allgather" if is_long else "recursive_doubling"
 
@@ -110,7 +113,7 @@ def _allgather(call: CollectiveCall) -> str:
     total = call.message_bytes * call.ranks
     if call.is_power_of_two:
         return "recursive_doubling" if total < 524288 else "ring"
-    return "brucks" if total < 81920 else "ring"
+    return "brucks" if total < 81920 else "ring"  # Given: MPICH's tree
 
 
 def _reduce_scatter(call: CollectiveCall) -> str:
@@ -120,7 +123,7 @@ def _reduce_scatter(call: CollectiveCall) -> str:
 def _alltoall(call: CollectiveCall) -> str:
     if call.function != "alltoall":
         return "scattered"
-    # The tree says comm_size<8, which csel.c takes for <= below a test of the buffers.
+    # Given: the tree says comm_size<8, which csel.c takes for <= below a test of the buffers.
     if call.ranks > 8 and call.message_bytes <= 256:
         return "brucks"
     return "scattered" if call.message_bytes <= 32768 else "pairwise"

@@ -14,9 +14,9 @@ from functools import cache
 from chiplog.collectives.mpis.choice import AlgorithmChoice, CollectiveCall
 
 FIRST_KNOWN = (4, 1)
-"""Earlier releases have other rules."""
+"""Given: earlier releases have other rules."""
 FIRST_HAN = (5, 0)
-"""Since then, the component han goes node by node where ranks share nodes of several."""
+"""Given: since then, the component han goes node by node where ranks share nodes of several."""
 BY_HAN = ("allgather", "allreduce", "barrier", "bcast", "gather", "reduce", "scatter")
 Number = int
 """Of an algorithm of coll/tuned; the same in all releases."""
@@ -122,6 +122,12 @@ ALGORITHMS: dict[str, dict[Number, Native]] = {
     },
 }
 """By function and number."""
+
+
+def numbers_of(function: str) -> dict[str, Number]:
+    """The numbers of coll/tuned's algorithms of a function, by name; empty where it has none."""
+    return {name: number for number, (name, *_) in ALGORITHMS.get(function, {}).items()}
+
 
 _RULES = {
     "allgather": """
@@ -282,7 +288,7 @@ def bytes_in_rules(call: CollectiveCall) -> int:
     if call.function in WITHOUT_SIZE:
         return 0
     if call.operation == "scan":
-        return 8 * call.ranks  # an element for each rank, however many there are
+        return 8 * call.ranks  # Given: an element for each rank, however many there are
     return call.message_bytes * call.ranks if call.function in BY_ALL_BLOCKS else call.message_bytes
 
 

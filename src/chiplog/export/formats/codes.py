@@ -11,7 +11,7 @@ L + (s-1)G, the half round trip that was measured, and adds g + (s-1)G to a trai
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from chiplog.errors import UsageError
 from chiplog.export.check import refuse_what_misses
 from chiplog.export.exporter import Exporter, runs_as_text
 from chiplog.export.fits import bounded_regimes, rejection_lines
-from chiplog.export.pieces import MeasuredSize
+from chiplog.export.pieces import MeasuredSize, at_size, middle_of
 from chiplog.fitting.predictions.regime import Regime
 from chiplog.fitting.result import Fit
 
@@ -123,10 +123,7 @@ def _fitted_answers(
         for size in sizes
     ]
     answers = {
-        measured_size.message_bytes: _answers(
-            measured_size, _regime(regimes, measured_size.message_bytes)
-        )
-        for measured_size in measured
+        at.message_bytes: _answers(at, at_size(regimes, at.message_bytes)) for at in measured
     }
 
     def says(size: int) -> tuple[float, float]:
@@ -139,18 +136,13 @@ def _fitted_answers(
     return answers
 
 
-def _regime(regimes: Sequence[Regime], size: int) -> Regime:
-    return next((regime for regime in regimes if size <= regime.last_bytes), regimes[-1])
-
-
 def _answers(measured: MeasuredSize, regime: Regime) -> Mapping[str, float | None]:
     """In microseconds; an overhead that is not identified is none, which CODES does not need."""
     parameters = regime.fit.segments[regime.segment].parameters
-    middle = regime.at(np.full((1, len(regime.free)), 0.5))
     further = max(measured.message_bytes - 1, 0)
     step = max(measured.step or 0.0, 0.0)
     most = min(measured.half_round_trip, step) / further if further else np.inf
-    G = min(float(middle["G"][0]), most)
+    G = min(middle_of(regime)["G"], most)
     known = {
         name: parameters[name].value if name in parameters else None for name in ("o_s", "o_r")
     }

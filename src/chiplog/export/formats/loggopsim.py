@@ -20,15 +20,17 @@ from chiplog.errors import UsageError
 from chiplog.export.check import ranges_text, refuse_what_misses, to_hold_against, within
 from chiplog.export.exporter import Exporter, fits_as_text
 from chiplog.export.fits import bounded_regimes, fit_to_use, largest_eager_bytes, rejection_lines
-from chiplog.export.pieces import HOLDS, TRAIN, MeasuredSize, pieces_of
+from chiplog.export.pieces import HOLDS, TRAIN, MeasuredSize, middle_of, pieces_of
 from chiplog.fitting.predictions.regime import Regime
 from chiplog.fitting.result import Fit
 from chiplog.quoting import for_line
 
 UNITS = {"ns": 1e9, "ps": 1e12, "fs": 1e15}
-"""Units a second."""
+"""Given: units a second."""
 LEAST_G = 100
+"""Given: G keeps three digits where it is so many units of time."""
 NO_LIMIT_BYTES = (1 << 31) - 1
+"""Given: the largest S that LogGOPSim takes."""
 
 
 @dataclass(frozen=True)
@@ -102,7 +104,7 @@ def _best_line(measured: Sequence[MeasuredSize]) -> LoggopsimLine:
             share = np.array(row) / seconds * 1e-6
             rows += [[*share, -1.0], [*-share, -1.0]]
             limits += [1.0, -1.0]
-    solution = linprog([0.0, 0.0, 0.0, 1.0], A_ub=rows, b_ub=limits, bounds=[(0, None)] * 4)
+    solution = linprog([0.0, 0.0, 0.0, 1.0], A_ub=rows, b_ub=limits)
     way, step, slope, error = solution.x
     return LoggopsimLine(
         way * 1e-6, step * 1e-6, slope * 1e-6 / measured[-1].message_bytes, float(error)
@@ -111,8 +113,8 @@ def _best_line(measured: Sequence[MeasuredSize]) -> LoggopsimLine:
 
 def _options(line: LoggopsimLine, regime: Regime, scale: float) -> dict[str, int]:
     """O is that of short messages, as far as a message's way and a train's step leave room for it."""
-    vectors = regime.at(np.full((1, len(regime.free)), 0.5))
-    known = float(vectors["o_s"][0] + vectors["o_r"][0]) / 2.0
+    middle = middle_of(regime)
+    known = (middle["o_s"] + middle["o_r"]) / 2.0
     o = round(min(known, line.step, line.one_way / 2.0) * scale)
     return {
         "L": max(0, round(line.one_way * scale) - 2 * o),

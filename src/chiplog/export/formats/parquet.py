@@ -55,7 +55,9 @@ def table(dataset: Dataset) -> pa.Table:
     for name, text_of in _TEXT_COLUMNS.items():
         columns[name] = _repeated_texts([text_of(s) for s in series], counts)
     for name, count_of in _INTEGER_COLUMNS.items():
-        columns[name] = pa.array(np.repeat(_int64([count_of(s) for s in series]), counts))
+        columns[name] = pa.array(
+            np.repeat(np.array([count_of(s) for s in series], dtype=np.int64), counts)
+        )
     delays = np.array([s.delay_seconds for s in series], dtype=np.float64)
     columns["delay_seconds"] = pa.array(np.repeat(delays, counts))
     columns["warmup"] = pa.array(_joined([_marks(s) for s in series], np.bool_))
@@ -68,10 +70,6 @@ def table(dataset: Dataset) -> pa.Table:
         "chiplog.complete": json.dumps(dataset.complete),
     }
     return pa.table(columns, metadata=metadata)
-
-
-def _int64(values: list[int]) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
-    return np.array(values, dtype=np.int64)
 
 
 def _marks(series: Series) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:

@@ -22,21 +22,22 @@ from xml.sax.saxutils import quoteattr
 from chiplog.export.check import refuse_what_misses, to_hold_against, within, worst_miss
 from chiplog.export.exporter import Exporter, fits_as_text
 from chiplog.export.fits import bounded_regimes, fit_to_use, largest_eager_bytes, rejection_lines
-from chiplog.export.pieces import HOLDS, ExportPiece, MeasuredSize, pieces_of
+from chiplog.export.pieces import HOLDS, ExportPiece, MeasuredSize, at_size, pieces_of
 from chiplog.fitting.result import Fit
 from chiplog.quoting import for_xml_comment
 
 ENVELOPE_BYTES = 16
-LEAST_SECONDS = 1e-12
-LEAST_SECONDS_PER_BYTE = 1e-16
-"""A latency or a time per byte below these is written as these: SimGrid takes no link without either."""
+"""Given: what SMPI sends with each message."""
+LEAST_SECONDS, LEAST_SECONDS_PER_BYTE = 1e-12, 1e-16
+"""Given: a latency or a time per byte below these is written as these; SimGrid takes no link without either."""
 LINK_SHARE = 0.9
-"""A message keeps its link for at most this share of a train's step, so that those of a train do not meet there."""
+"""Given: a message keeps its link for at most this share of a train's step; so those of a train do not meet there."""
 LONGER = 1.03
-"""A message takes at least what it adds to a train; where trains add more, it may be so much longer than measured."""
+"""Given: where a train's step is longer than a message alone, the message may take so many times what was measured."""
 BENT = 0.02
-"""Within a part, the lines may be off by this share of T."""
+"""Given: within a part, the lines may be off by this share of T."""
 MOST_HALVINGS = 12
+"""Given: it bounds the parts of a piece."""
 WHY = "SMPI knows no gap after a message, so that none can add more to a train than it takes alone."
 
 
@@ -86,9 +87,7 @@ def simgrid_text(fits: Sequence[Fit], sizes: tuple[int, int] | None = None) -> s
     parts = [part for piece in _cut(pieces, threshold) for part in _parts(piece, threshold)]
 
     def says(message_bytes: int) -> tuple[float, float]:
-        part = next(
-            (candidate for candidate in parts if message_bytes <= candidate.last_bytes), parts[-1]
-        )
+        part = at_size(parts, message_bytes)
         return part.says(message_bytes, detached=message_bytes < threshold)
 
     refuse_what_misses(says, measured, "SMPI", WHY)
@@ -104,10 +103,7 @@ def _shown_limit(
     beyond = [measured_size for measured_size in measured if measured_size.message_bytes > limit]
 
     def says(message_bytes: int) -> tuple[float, float]:
-        piece = next(
-            (candidate for candidate in pieces if message_bytes <= candidate.last_bytes), pieces[-1]
-        )
-        way = piece.one_way(message_bytes)
+        way = at_size(pieces, message_bytes).one_way(message_bytes)
         return way, way
 
     miss = worst_miss(says, beyond)

@@ -13,8 +13,7 @@ from chiplog.errors import RunFailed, UsageError
 from chiplog.input_file import read_text
 from chiplog.measurement.mpi_at_hand import find_mpi, launcher_words
 from chiplog.measurement.programs import BARRIER_ONCE, build_program
-from chiplog.tune.check.launch import Runner
-from chiplog.tune.check.proof import Trial
+from chiplog.tune.check.proof import Runner, Trial
 from chiplog.tune.writer import WRITERS, TuningWriter
 
 
@@ -46,7 +45,8 @@ def check_tuning(
     """
     writer = WRITERS.load(target)
     if writer.proof is None:
-        raise UsageError(f"--for: files for {target} can't be proved; it accepts {_proved()}.")
+        names = ", ".join(writer.name for writer in provable())
+        raise UsageError(f"--for: files for {target} can't be proved; it accepts {names}.")
     path = Path(file)
     text = read_text(path)
     chosen = find_mpi(writer.mpi, mpi, launcher)
@@ -63,7 +63,3 @@ def check_tuning(
 def provable() -> tuple[TuningWriter, ...]:
     """The programs whose files can be proved to be in force."""
     return tuple(writer for writer in WRITERS.all() if writer.proof is not None)
-
-
-def _proved() -> str:
-    return ", ".join(writer.name for writer in provable())

@@ -6,16 +6,67 @@ the MPI has read the file and takes its barriers from it.
 
 from __future__ import annotations
 
+import re
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from chiplog.errors import UsageError
+from chiplog.measurement.launchers import launch_command
 from chiplog.measurement.mpis import Mpi
+from chiplog.measurement.probes import BuiltProbe
+from chiplog.measurement.run_to_end import preloaded, run_to_end
 from chiplog.outside import as_json
-from chiplog.tune.check.launch import MARKED_RANKS, Runner
+from chiplog.tune.settings import ANSWER_SECONDS
 from chiplog.tune.version import Version, parse_version
+
+MARKED_RANKS = 3
+"""Given: ranks of the barrier that a marked copy makes fail; more than two, for which MPIs have their own barriers."""
+RANKS = MARKED_RANKS + 1
+"""Derived: ranks that are started, so that the barrier is of a part of them."""
+
+
+@dataclass(frozen=True)
+class ProofEnded:
+    """How a run ended; `said` is the last that it said."""
+
+    is_done: bool
+    said: str
+    output: str
+
+
+@dataclass(frozen=True)
+class Runner:
+    """Starts the program that does one barrier of 3 ranks."""
+
+    program: BuiltProbe
+    launcher: tuple[str, ...] = ()
+
+    def run(self, settings: Mapping[str, str], preload: str | None = None) -> ProofEnded:
+        """With `settings` in the environment and the library `preload`; RunFailed where the launcher fails or hangs."""
+        arguments = [str(MARKED_RANKS)]
+        started = launch_command(self.program, RANKS, arguments, launcher=self.launcher)
+        command: Sequence[str] = started.command
+        if preload is not None:
+            command = preloaded(command, str(self.program.path), preload)
+        done = run_to_end(command, {**started.environment, **settings}, ANSWER_SECONDS)
+        for line in done.stdout.splitlines():
+            if line.startswith("ranks "):
+                raise UsageError(
+                    f"--launcher: it starts {line.split()[1]} ranks; the proof needs {MARKED_RANKS} or more."
+                )
+        is_done = done.code == 0 and f"barrier {MARKED_RANKS} ok" in done.stdout
+        output = done.stdout + done.stderr
+        return ProofEnded(is_done, what_was_said(output), output)
+
+
+def what_was_said(output: str) -> str:
+    """The line of an output that says most, or what of it fits into a sentence."""
+    lines = [line.strip() for line in output.splitlines() if line.strip()]
+    telling = [line for line in lines if re.search(r"rror|ssert|bort|unknown|unrecog", line)]
+    return (telling or lines or ["nothing"])[0][:200]
 
 
 class NotRules(ValueError):

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
-from pathlib import Path
+from collections.abc import Collection
 
 from chiplog.errors import UsageError
 from chiplog.prediction.n_way import N_WAY
 from chiplog.tune.choice import Tuning
-from chiplog.tune.formats.one_radix import lines, radix, read_lines
+from chiplog.tune.formats.one_radix import lines, radix, settings
 from chiplog.tune.version import Version, version_text
 from chiplog.tune.writer import TuningFormat
 
 ALGORITHM = "MPIR_CVAR_BARRIER_INTRA_ALGORITHM"
 RADIX = "MPIR_CVAR_BARRIER_DISSEM_KVAL"
-FIRST_VERSION = (4, 1)
+FIRST_RADIX = (4, 1)
+"""Given: the first release with a barrier that has a radix."""
 
 
 def offered(operation: str, version: Version) -> Collection[str]:
@@ -24,7 +24,7 @@ def offered(operation: str, version: Version) -> Collection[str]:
         raise UsageError(
             f"--operation {operation}: MPICH's variables are written for barrier; name the file *.json for others."
         )
-    if version < FIRST_VERSION:
+    if version < FIRST_RADIX:
         raise UsageError(
             f"--version {version_text(version)}: MPICH has a barrier with a radix since 4.1."
         )
@@ -37,11 +37,6 @@ def text(tuning: Tuning, version: Version) -> str:
     ranks = f"{tuning.ranks[0]} to {tuning.ranks[-1]} ranks"
     remark = f"MPICH {version_text(version)}: barrier of {ranks}, by the fit of {tuning.model}; k = n + 1"
     return lines({ALGORITHM: "k_dissemination", RADIX: k}, remark + tuning.caution)
-
-
-def settings(path: Path, _: Version) -> Mapping[str, str]:
-    """What the file says."""
-    return read_lines(path)
 
 
 def marked(text: str) -> str:

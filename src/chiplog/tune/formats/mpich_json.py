@@ -12,18 +12,17 @@ import mmap
 from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 
+from chiplog.collectives.mpis.mpich import FIRST_KNOWN
 from chiplog.errors import UsageError
 from chiplog.prediction.n_way import N_WAY
-from chiplog.tune.check.launch import MARKED_RANKS
-from chiplog.tune.check.proof import NotRules, json_object
+from chiplog.tune.check.proof import MARKED_RANKS, NotRules, json_object
 from chiplog.tune.choice import Native, Tuning
+from chiplog.tune.formats.mpich_cvars import FIRST_RADIX
 from chiplog.tune.mpich_tests import State, settled
 from chiplog.tune.mpich_tree import Tree
 from chiplog.tune.ranges import Key, RankRule, rules
 from chiplog.tune.version import Version, version_text
 
-FIRST_VERSION = (4, 0)
-RADIX_SINCE = (4, 1)
 VARIABLE = "MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE"
 INTRA = "comm_type=intra"
 NOT_A_BARRIER: Tree = {"algorithm=MPIR_Bcast_intra_binomial": {}}
@@ -59,7 +58,7 @@ TOTAL = ("allgather", "reduce_scatter")
 
 def check_version(version: Version) -> None:
     """UsageError below 4.0."""
-    if version < FIRST_VERSION:
+    if version < FIRST_KNOWN:
         raise UsageError(f"--version {version_text(version)}: MPICH reads trees since 4.0.")
 
 
@@ -67,7 +66,7 @@ def offered(operation: str, version: Version) -> Collection[str]:
     """Our names of what the tree can choose; a barrier needs a radix to choose."""
     check_version(version)
     if operation == "barrier":
-        if version < RADIX_SINCE:
+        if version < FIRST_RADIX:
             raise UsageError(
                 f"--version {version_text(version)}: MPICH before 4.1 has one flat barrier and no radix, so there is "
                 "nothing to choose."
@@ -143,7 +142,7 @@ def _leaf(operation: str, key: Key, own_tree: Tree) -> Tree:
     if operation == "barrier":
         assert peers is not None
         return {"algorithm=MPIR_Barrier_intra_k_dissemination": {f"k={peers + 1}": {}}}
-    chosen: Tree = {f"algorithm={ALGORITHMS[operation][name]}": {}}
+    chosen = _named(ALGORITHMS[operation][name])
     guard = GUARDS.get(name) if operation in ("allreduce", "allgather") else None
     return guard(operation, chosen) if guard else chosen
 
@@ -170,7 +169,7 @@ def guarded(operation: str, chosen: Tree, own: Tree) -> Tree:
 
 def _of_reductions(operation: str, chosen: Tree) -> Tree:
     """Rabenseifner's needs a predefined operation and at least as many elements as ranks."""
-    other: Tree = {f"algorithm={ALGORITHMS[operation]['recursive-doubling']}": {}}
+    other = _named(ALGORITHMS[operation]["recursive-doubling"])
     return {
         "is_op_built_in=no": other,
         "is_op_built_in=yes": {"count<pow2": copy.deepcopy(other), "count=any": chosen},
@@ -183,7 +182,7 @@ def _of_powers_of_two(operation: str, chosen: Tree) -> Tree:
         return chosen
     return {
         "comm_size=pow2": chosen,
-        "comm_size=any": {"algorithm=MPIR_Allgather_intra_brucks": {}},
+        "comm_size=any": _named(ALGORITHMS[operation]["bruck"]),
     }
 
 

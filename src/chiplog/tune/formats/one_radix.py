@@ -9,6 +9,7 @@ from chiplog.errors import CorruptFile, UsageError
 from chiplog.input_file import read_text
 from chiplog.quoting import for_line
 from chiplog.tune.choice import Tuning
+from chiplog.tune.version import Version
 
 
 def radix(tuning: Tuning) -> int:
@@ -28,6 +29,11 @@ def lines(settings: Mapping[str, object], *remarks: str) -> str:
         [f"# {for_line(remark)}\n" for remark in remarks]
         + [f"{k}={v}\n" for k, v in settings.items()]
     )
+
+
+def settings(path: Path, _: Version) -> Mapping[str, str]:
+    """What such a file says, which is what the program finds in its environment."""
+    return read_lines(path)
 
 
 def read_lines(path: Path) -> Mapping[str, str]:

@@ -95,7 +95,7 @@ def _barrier_algorithms(numbers: list[int]) -> list[int]:
                 following()
                 if collective == BARRIER_ID:
                     places.append(at)
-                for _ in range(3):
+                for _ in ("algorithm", "fan-out", "segment"):
                     following()
     return places
 

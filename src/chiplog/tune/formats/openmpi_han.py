@@ -10,15 +10,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from chiplog.collectives.mpis.openmpi import BY_HAN, FIRST_HAN
 from chiplog.tune.choice import Tuning
 from chiplog.tune.ranges import rules
 from chiplog.tune.version import Version
 from chiplog.tune.writer import Companion
 
-FIRST_VERSION = (5, 0)
 FIRST_WITH_ALLTOALL = (6, 0)
-OPERATIONS = ("allgather", "allreduce", "barrier", "bcast", "gather", "reduce", "scatter")
-"""What han does itself, by default, since 5.0."""
+"""Given: the release whose han does alltoall, too."""
 ENDING = ".han"
 TUNED, HAN = "tuned", "han"
 
@@ -27,7 +26,7 @@ def comes_first(operation: str, version: Version) -> bool:
     """Whether han does this operation, where ranks span several hosts with several ranks each."""
     if operation == "alltoall":
         return version >= FIRST_WITH_ALLTOALL
-    return version >= FIRST_VERSION and operation in OPERATIONS
+    return version >= FIRST_HAN and operation in BY_HAN
 
 
 def companions(tuning: Tuning, version: Version) -> Sequence[Companion]:

@@ -20,6 +20,7 @@ from chiplog.tune.version import Version
 from chiplog.tune.writer import TuningFormat
 
 FILE_VERSION = 3
+"""Given: the version of the format that Open MPI 6.0 reads."""
 
 
 def text(tuning: Tuning, _: Version) -> str:

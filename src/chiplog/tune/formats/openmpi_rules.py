@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from pathlib import Path
 
+from chiplog.collectives.algorithm import Task
+from chiplog.collectives.mpis import openmpi
+from chiplog.collectives.mpis.openmpi import numbers_of
 from chiplog.errors import UsageError
 from chiplog.tune.choice import Native
-from chiplog.tune.formats import openmpi_han
 from chiplog.tune.ranges import Key
 from chiplog.tune.version import Version, version_text
 
@@ -18,59 +20,42 @@ OPERATIONS = (
     *("neighbor_alltoall", "neighbor_alltoallv", "neighbor_alltoallw"),
 )
 """By the number in classic rules; the same in all releases, and no program prints them."""
-FIRST_VERSION = (4, 1)
 FIRST_JSON = (6, 0)
-"""The release whose rules are JSON."""
-SEGMENT_BYTES = 8192
+"""Given: the release whose rules are JSON."""
 OWN_DECISION = 0
-"""The number of no algorithm: coll/tuned decides by itself."""
-TWO_PROCESSES = 5
+"""Given: the number of no algorithm, with which coll/tuned decides by itself."""
+TWO_PROCESSES = numbers_of("barrier")["two_proc"]
 """The barrier of two processes: refuses other numbers of ranks."""
+MODELLED = (
+    *("barrier", "bcast", "reduce", "gather", "scatter", "allreduce", "allgather", "alltoall"),
+)
+"""The operations that rules are written for."""
 
 
-ALGORITHMS: Mapping[str, Mapping[str, Native]] = {
-    "barrier": {
-        "linear": Native("linear", 1),
-        "double-ring": Native("double_ring", 2),
-        "recursive-doubling": Native("recursive_doubling", 3),
-        "dissemination": Native("bruck", 4),
-        "tree": Native("tree", 6),
-    },
-    "bcast": {
-        "linear": Native("basic_linear", 1),
-        "chain": Native("pipeline", 3, SEGMENT_BYTES),
-        "binomial": Native("binomial", 6),
-        "scatter-allgather": Native("scatter_allgather_ring", 9),
-    },
-    "reduce": {"linear": Native("linear", 1), "binomial": Native("binomial", 5)},
-    "gather": {"linear": Native("basic_linear", 1), "binomial": Native("binomial", 2)},
-    "scatter": {"linear": Native("basic_linear", 1), "binomial": Native("binomial", 2)},
-    "allreduce": {
-        "recursive-doubling": Native("recursive_doubling", 3),
-        "ring": Native("ring", 4),
-        "rabenseifner": Native("rabenseifner", 6),
-    },
-    "allgather": {
-        "bruck": Native("bruck", 2),
-        "recursive-doubling": Native("recursive_doubling", 3),
-        "ring": Native("ring", 4),
-    },
-    "alltoall": {
-        "linear": Native("linear", 1),
-        "pairwise": Native("pairwise", 2),
-        "bruck": Native("modified_bruck", 3),
-    },
-}
-"""By operation and our name, with the segments in which the model sends; the same from 4.1 to 6.0. What is not here has
-no counterpart."""
+def _same(operation: str) -> dict[str, Native]:
+    """By our name, coll/tuned's algorithm that is the same; the first of several."""
+    natives: dict[str, Native] = {}
+    for number, (name, our_name, is_same) in openmpi.ALGORITHMS[operation].items():
+        if is_same:
+            natives.setdefault(our_name, Native(name, number))
+    return natives
 
-BY_ALL_BLOCKS = ("gather", "scatter", "allgather", "alltoall", "reduce_scatter")
+
+ALGORITHMS = {operation: _same(operation) for operation in MODELLED}
+"""By operation and our name, with the segments in which the model sends. What is not here has no counterpart."""
+ALGORITHMS["bcast"]["chain"] = Native(
+    "pipeline", numbers_of("bcast")["pipeline"], Task.segment_bytes
+)
+
+BY_ALL_BLOCKS = (
+    *("gather", "scatter", "allgather", "alltoall", "reduce_scatter", "reduce_scatter_block"),
+)
 """The size that these look up is a block's times the number of ranks."""
 
 
 def check_version(version: Version) -> None:
     """UsageError below 4.1."""
-    if version < FIRST_VERSION:
+    if version < openmpi.FIRST_KNOWN:
         raise UsageError(
             f"--version {version_text(version)}: rules are written for Open MPI 4.1 and later."
         )
@@ -109,6 +94,6 @@ def settings(path: Path, version: Version) -> Mapping[str, str]:
 def settings_alone(path: Path, version: Version) -> Mapping[str, str]:
     """The environment for a rules file that has no second one: it turns han off, which may come before tuned."""
     environment = dict(settings(path, version))
-    if version >= openmpi_han.FIRST_VERSION:
+    if version >= openmpi.FIRST_HAN:
         environment["OMPI_MCA_coll_han_priority"] = "0"
     return environment

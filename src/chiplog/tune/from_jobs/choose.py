@@ -24,9 +24,9 @@ from chiplog.tune.measured.launch import Cell
 from chiplog.tune.measured.statistics import RISK, CandidateRatio
 
 NO_SCATTER = JobScatter(math.nan, 0.0, math.inf)
-"""Where no cell has two jobs."""
+"""Given: where no cell has two jobs."""
 FEWEST_JOBS = 2
-"""Definition: of one job nothing says how much the next one differs."""
+"""Derived: of one job nothing says how much the next one differs."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,6 @@ def choose_from(
     natives: Mapping[str, Native],
     *,
     scatter: JobScatter | None = None,
-    risk: float = RISK,
 ) -> JobChoices:
     """The choices of one operation among the algorithms that a tuning file can name.
 
@@ -71,7 +70,7 @@ def choose_from(
     native_logs = {
         c: logs[c] for c in cells if c.place.operation == operation and c.algorithm in natives
     }
-    ratios = _ratios(native_logs, scatter or NO_SCATTER, risk)
+    ratios = _ratios(native_logs, scatter or NO_SCATTER)
     of_operation = tuple(
         job for job in jobs if any(cell.place.operation == operation for cell in job.times)
     )
@@ -97,19 +96,17 @@ def _at(size: tuple[int, int], cells: Collection[JobCell]) -> list[JobCell]:
     return [cell for cell in cells if (cell.place.ranks, cell.message_bytes) == size]
 
 
-def _ratios(
-    logs: Mapping[JobCell, Floats], scatter: JobScatter, risk: float
-) -> dict[JobCell, CandidateRatio]:
+def _ratios(logs: Mapping[JobCell, Floats], scatter: JobScatter) -> dict[JobCell, CandidateRatio]:
     """Each ratio with the interval of the level at which it is tested; who is not tested gets that of the hardest."""
     chances = {
         cell: scatter.chance_of_slower(of_cell)
         for cell, of_cell in logs.items()
         if of_cell.size >= FEWEST_JOBS and np.mean(of_cell) < 0
     }
-    hardest = risk / (2 * max(1, len(chances)))
+    hardest = RISK / (2 * max(1, len(chances)))
     ratios = {cell: scatter.ratio(of_cell, hardest) for cell, of_cell in logs.items()}
     for place, cell in enumerate(sorted(chances, key=lambda cell: (chances[cell], cell))):
-        ratios[cell] = scatter.ratio(logs[cell], risk / (2 * (len(chances) - place)))
+        ratios[cell] = scatter.ratio(logs[cell], RISK / (2 * (len(chances) - place)))
         if ratios[cell].high >= 1:
             break
     return ratios

@@ -25,7 +25,7 @@ PICO_SUFFIXES = (".csv", ".gz", ".tgz", ".tar")
 DETAIL = "detail.out"
 """What ompi-collectives-tuning calls its table."""
 PICOSECOND_DIGITS = 12
-"""Definition: run files keep no finer times, so the same time from another kind of file is the same to that digit."""
+"""Given: run files keep no finer times, so the same time from another kind of file is the same to that digit."""
 OF_ALL_RANKS = ("reduce_scatter", "reduce_scatter_block")
 """Their imported size is that of all blocks together; rules are for a rank's block."""
 ACCEPTED = "PICO's results, detail.out of ompi-collectives-tuning, run files, and the samples of tune --measure"

@@ -40,6 +40,7 @@ class Belief(NamedTuple):
 
 
 HERE = np.zeros(1)
+"""Derived: no step, of what was measured at the very place."""
 
 
 @dataclass(frozen=True)

@@ -20,10 +20,10 @@ from scipy.optimize import brentq
 from scipy.special import digamma, polygamma, stdtr, stdtrit
 
 from chiplog.tune.from_jobs.job import Floats
-from chiplog.tune.measured.statistics import CandidateRatio
+from chiplog.tune.measured.statistics import CandidateRatio, ratio_of
 
 LEAST_LOG_DEGREES, MOST_LOG_DEGREES = -10.0, 20.0
-"""Between e to these, degrees of freedom are looked for: beyond them the prior is nothing, or all."""
+"""Given: between e to these, degrees of freedom are looked for: beyond them the prior is nothing, or all."""
 
 
 @dataclass(frozen=True)
@@ -65,9 +65,9 @@ class JobScatter:
             return CandidateRatio(math.exp(mean), 0.0, math.inf, logs.size)
         reach = -float(stdtrit(degrees, risk)) * error
         return CandidateRatio(
-            math.exp(mean),
-            math.exp(max(mean - reach, -700)),
-            math.exp(min(mean + reach, 700)),
+            ratio_of(mean),
+            ratio_of(mean - reach),
+            ratio_of(mean + reach),
             logs.size,
         )
 

@@ -7,7 +7,7 @@ larger one, and few ranks not slower than more: a program could do the other thi
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
@@ -78,19 +78,10 @@ def guidelines_of(
                 for name in EMULATIONS[operation]
             ]
             every += [Guideline(call, larger) for call, larger in pairwise(calls)]
-        every += _by_ranks(operation, ranks, messages, of_type)
+        for size in messages:
+            by_ranks = [TimedCall(Cell(operation, count, size, of_type)) for count in ranks]
+            every += [Guideline(few, many) for few, many in pairwise(by_ranks)]
     return every
-
-
-def _by_ranks(
-    operation: str, ranks: Sequence[int], sizes: Sequence[int], datatype: str
-) -> Iterator[Guideline]:
-    for fewer, more in pairwise(ranks):
-        for size in sizes:
-            few, many = (
-                TimedCall(Cell(operation, count, size, datatype)) for count in (fewer, more)
-            )
-            yield Guideline(few, many)
 
 
 def entries_of(guidelines: Sequence[Guideline]) -> list[RaceEntry]:

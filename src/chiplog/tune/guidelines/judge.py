@@ -18,15 +18,19 @@ import numpy as np
 from chiplog.counts import counted
 from chiplog.errors import RunFailed
 from chiplog.tune.guidelines.guideline import Guideline, TimedCall, entries_of
-from chiplog.tune.measured.launch import CandidateSamples, Effort, Launcher, RaceEntry, Result
+from chiplog.tune.measured.launch import (
+    CandidateSamples,
+    Effort,
+    Launcher,
+    RaceEntry,
+    Result,
+)
 from chiplog.tune.measured.statistics import CandidateRatio, log_ratio, ratio_over_launches
 
 Tell = Callable[[str], None]
 Log = Callable[[str, Sequence[RaceEntry], Result], None]
 """Keeps what a launch measured; the first argument is `screen` or `confirm`."""
 Launched = Mapping[TimedCall, CandidateSamples]
-NO_CUTOFF = 1e12
-"""All samples are kept: without the slow ones, the rest would look faster than it is."""
 
 
 @dataclass(frozen=True)
@@ -34,12 +38,13 @@ class JudgeOptions:
     """How much is measured."""
 
     launches: int = 5
-    """That decide, after the first one."""
+    """Given: that decide, after the first one."""
     samples: int = 200
-    """Of each call in each launch, at most."""
+    """Given: of each call in each launch, at most."""
     budget_seconds: float = 10.0
-    """Of the samples of one launch."""
+    """Given: of the samples of one launch."""
     seed: int = 1
+    """Given: any will do."""
 
 
 @dataclass(frozen=True)
@@ -170,7 +175,6 @@ class _Runner:
         effort = Effort(
             cell_seconds=self._options.budget_seconds / len(entries),
             samples=self._options.samples,
-            cutoff=NO_CUTOFF,
             checks=stage == "screen",
             commutative=True,
         )

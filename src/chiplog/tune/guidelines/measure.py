@@ -17,7 +17,8 @@ from chiplog.tune.guidelines.judge import GuidelineJudgement, JudgeOptions, judg
 from chiplog.tune.guidelines.result import SamplesLog
 from chiplog.tune.measured.mpi_launcher import MpiLauncher
 
-DEFAULT_SIZES = (8, 64, 512, 4096, 32768, 262144)
+DEFAULT_SIZES = tuple(8**power for power in range(1, 7))
+"""Given: bytes, from a word to what fills any buffer."""
 
 
 @dataclass(frozen=True)

@@ -10,13 +10,14 @@ from chiplog.errors import RunFailed
 from chiplog.measurement.launchers import launch_command
 from chiplog.measurement.probes import BuiltProbe
 from chiplog.measurement.run_to_end import run_to_end
+from chiplog.tune.check.proof import what_was_said
+from chiplog.tune.settings import ANSWER_SECONDS
 
 PROGRAM = "chiplog-calls"
 MOST_RANKS_HERE = 8
-"""Without a launcher of the user's: ranks share this machine's cores."""
+"""Given: most ranks without a launcher of the user's: they share this machine's cores."""
 MOST_BYTES = 1 << 24
 """Larger calls are not tried."""
-SECONDS = 60.0
 OK, SKIPPED = "ok", "skipped"
 _RANKS = re.compile(r"^ranks (\d+)$", re.MULTILINE)
 _CALL = re.compile(r"^call (\d+) (ok|skipped|error) ?(.*)$", re.MULTILINE)
@@ -25,10 +26,6 @@ CALLED = (
     *("exscan", "gather", "reduce", "reduce_scatter", "reduce_scatter_block", "scan", "scatter"),
 )
 """The operations that the program can call."""
-BY_ALL_BLOCKS = (
-    *("gather", "scatter", "allgather", "alltoall", "reduce_scatter", "reduce_scatter_block"),
-)
-"""Open MPI looks these up by a block's size times the number of ranks."""
 
 
 @dataclass(frozen=True)
@@ -73,7 +70,7 @@ class Caller:
         ranks = max([2, *(call.ranks for call in calls if call.ranks <= MOST_RANKS_HERE)])
         started = launch_command(self.program, ranks, words, launcher=self.launcher)
         try:
-            done = run_to_end(started.command, {**started.environment, **settings}, SECONDS)
+            done = run_to_end(started.command, {**started.environment, **settings}, ANSWER_SECONDS)
         except RunFailed as error:
             if "did not end" not in str(error):
                 raise
@@ -87,11 +84,5 @@ class Caller:
             int(ranks_line[1]) if ranks_line else 0,
             said_of_call,
             "\ndone\n" in "\n" + done.stdout,
-            _what_was_said(done.stdout + done.stderr),
+            what_was_said(done.stdout + done.stderr),
         )
-
-
-def _what_was_said(output: str) -> str:
-    lines = [line.strip() for line in output.splitlines() if line.strip()]
-    telling = [line for line in lines if re.search(r"rror|ssert|bort|unknown|unrecog", line)]
-    return (telling or lines or ["nothing"])[0][:200]

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import accumulate
 
 from chiplog.tune.lint.classic_rules import (
     Classic,
     ClassicSizeRule,
     OperationRules,
     RankEntry,
+    entries_taken,
     parse_classic,
 )
 from chiplog.tune.lint.openmpi_release import TWO_RANKS_ONLY, OpenMpiRelease
@@ -21,7 +20,7 @@ from chiplog.tune.lint.size_notes import unreachable
 LOOKED_UP_AT_0 = ("barrier", "alltoallv")
 """Operations whose size coll/tuned does not know; it looks up 0 bytes."""
 FEWEST_RANKS = 2
-"""Communicators of one rank never use coll/tuned."""
+"""Given: communicators of one rank never use coll/tuned."""
 
 
 Range = tuple[int, int | None]
@@ -127,11 +126,8 @@ def _ranks(
     """By entry the numbers of ranks that take it, and why they are not those that it names."""
     named = [entry.ranks.value for entry in entries]
     wanted = [max(ranks, FEWEST_RANKS) for ranks in named]
-    if release.reads_json:
-        taken = _taken_shifted(named)
-        takers = [bisect_right(named[:-1], count) for count in wanted]
-    else:
-        taken, takers = _taken(named), _takers(named, wanted)
+    taken = _taken(named, FEWEST_RANKS, shifts=release.reads_json)
+    takers = entries_taken(named, wanted, shifts=release.reads_json)
     by_entry: list[tuple[Range | None, str | None]] = []
     for at, span in enumerate(taken):
         if _holds(span, wanted[at]) or (named[at] < FEWEST_RANKS and span is None):
@@ -149,37 +145,13 @@ def _holds(span: Range | None, value: int) -> bool:
     return span is not None and span[0] <= value and (span[1] is None or value <= span[1])
 
 
-def _taken(named: Sequence[int], fewest: int = FEWEST_RANKS) -> list[Range | None]:
-    """By entry what takes it, in 4.1 and 5.0: the last one before a larger one is taken; the first also below."""
-    if not named:
-        return []
-    borders = sorted({fewest, *(count for count in named if count > fewest)})
-    return _ranges(len(named), borders, _takers(named, borders))
-
-
-def _takers(named: Sequence[int], values: Sequence[int]) -> list[int]:
-    """By value the entry that Open MPI's reader takes: it stops at the first that is larger."""
-    largest = list(accumulate(named, max))
-    return [max(bisect_right(largest, value) - 1, 0) for value in values]
-
-
-def _taken_shifted(named: Sequence[int]) -> list[Range | None]:
-    """The same since 6.0: an entry ends before its own number, and begins where the one before it ends."""
-    ranges: list[Range | None] = []
-    first = 0
-    for at, count in enumerate(named):
-        last = None if at + 1 == len(named) else count - 1
-        begins = max(first, FEWEST_RANKS)
-        ranges.append((begins, last) if last is None or begins <= last else None)
-        first = first if last is None else last + 1
-    return ranges
-
-
-def _ranges(count: int, borders: Sequence[int], takers: Sequence[int]) -> list[Range | None]:
-    """From what is taken at each border up to the next: the first such range of each."""
-    ranges: list[Range | None] = [None] * count
+def _taken(named: Sequence[int], fewest: int, *, shifts: bool = False) -> list[Range | None]:
+    """By entry the values from `fewest` on that take it; the first such range of each."""
+    borders = sorted({fewest, *(value for value in named if value > fewest)})
+    takers = entries_taken(named, borders, shifts=shifts) if named else []
+    ranges: list[Range | None] = [None] * len(named)
     ends: list[int | None] = [*(border - 1 for border in borders[1:]), None]
-    for begin, end, taker in zip(borders, ends, takers, strict=True):
+    for begin, end, taker in zip(borders, ends, takers, strict=False):
         before = ranges[taker]
         if before is None:
             ranges[taker] = (begin, end)
@@ -194,7 +166,7 @@ def _sizes(
     """By rule the bytes that take it, and why they are not those that it names."""
     named = [rule.size.value for rule in rules]
     if operation in LOOKED_UP_AT_0:
-        taker = _takers(named, [0])[0] if named else 0
+        taker = entries_taken(named, [0])[0] if named else 0
         return [
             ((0, 0), None)
             if at == taker
@@ -205,7 +177,9 @@ def _sizes(
             for at in range(len(rules))
         ]
     by_rule: list[tuple[Range | None, str | None]] = []
-    for at, (span, taker) in enumerate(zip(_taken(named, 0), _takers(named, named), strict=True)):
+    for at, (span, taker) in enumerate(
+        zip(_taken(named, 0), entries_taken(named, named), strict=True)
+    ):
         if taker == at:
             by_rule.append((span, None))
             continue

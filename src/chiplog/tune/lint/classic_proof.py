@@ -12,9 +12,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from chiplog.tune.formats.openmpi_rules import settings_alone
+from chiplog.tune.formats.openmpi_rules import BY_ALL_BLOCKS, settings_alone
 from chiplog.tune.lint.calls import (
-    BY_ALL_BLOCKS,
     CALLED,
     MOST_BYTES,
     OK,
@@ -30,7 +29,9 @@ from chiplog.tune.lint.size_notes import BY_ONE_ELEMENT
 
 NO_ALGORITHM = "9999"
 MOST_CALLS = 500
-"""Rules beyond are not proved."""
+"""Given: rules beyond are not proved."""
+ELEMENT_BYTES = 8
+"""Given: of the datatype that calls are made with where sizes count elements."""
 
 
 def prove_classic(
@@ -59,9 +60,9 @@ def _call(place: RulePlace) -> Call | None:
         return None
     ranks, (first, last) = place.ranks[0], place.sizes
     if place.operation in ("barrier", "alltoallv"):
-        return Call(place.operation, ranks, 0 if place.operation == "barrier" else 8)
+        return Call(place.operation, ranks, 0 if place.operation == "barrier" else ELEMENT_BYTES)
     if place.operation in BY_ONE_ELEMENT:
-        return Call(place.operation, ranks, 8) if _holds(first, last, ranks) else None
+        return Call(place.operation, ranks, ELEMENT_BYTES) if _holds(first, last, ranks) else None
     each = ranks if place.operation in BY_ALL_BLOCKS else 1
     block = max(1, -(-first // each))
     if block * each > MOST_BYTES or not _holds(first, last, block * each):

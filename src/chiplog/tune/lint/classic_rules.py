@@ -1,19 +1,39 @@
 """Open MPI's classic rules as its reader takes them: numbers, whatever stands between them.
 
 The reader skips what is no number without a word, reads a leading zero as octal, and ignores the whole file where a
-number is missing or out of range (coll_tuned_dynamic_file.c of Open MPI 4.1, 5.0 and main).
+number is missing or out of range (coll_tuned_dynamic_file.c of Open MPI 4.1, 5.0 and main). It knows no lines: after a
+count that announces more or fewer than follow, it reads all that comes at the wrong places, and what it then finds
+wrong is not the cause. So counts are checked by how the lines are laid out: people and programs write each rule on a
+line of its own, and between rules stand two numbers before the first rule of a number of ranks, and four before that of
+an operation.
 """
 
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate, groupby
 
+from chiplog.counts import counted
+from chiplog.outside import LARGEST_INTEGER
 from chiplog.tune.formats.openmpi_rules import OPERATIONS
-from chiplog.tune.lint.classic_counts import wrong_counts
 from chiplog.tune.lint.rule import FileIgnored, Rule, quoted, wrong
+from chiplog.tune.settings import MOST_INT
 
-MOST_INT = 2**31 - 1
+MOST_DIGITS = 40
+"""Given: a number with more digits is none that Open MPI keeps, in whatever base."""
+OPERATION, ENTRY, SIZE = (
+    ("operation", "operations"),
+    ("number of ranks", "numbers of ranks"),
+    ("message size", "message sizes"),
+)
+"""What counts count: by names for one and for several."""
+RULE_NUMBERS = (4, 5)
+"""Given: how many numbers a rule has in Open MPI's format."""
+OF_FILE, OF_OPERATION, OF_ENTRY = 5, 4, 2
+"""Given: how many numbers stand before the first rule of a file, an operation and a number of ranks there."""
 _HEADER = re.compile(r"rule-file-version-(\d{1,9})")
 _WORD = re.compile(
     r"(?P<space>\s+)|(?P<comment>#[^\n]*)|(?P<number>[+-]?(?:0[xX][0-9a-fA-F]+|0[0-7]*|[1-9][0-9]*))|(?P<other>\S)"
@@ -143,6 +163,19 @@ class _ClassicReader:
         return not between.strip(" \t") and self.numbers[self.at].text[0].isdigit()
 
 
+def entries_taken(
+    named: Sequence[int], values: Sequence[int], *, shifts: bool = False
+) -> list[int]:
+    """By value the entry that Open MPI's reader takes: it stops at the first that is larger; the first holds below.
+
+    Since 6.0, where it `shifts` numbers of ranks by one entry, it takes the one at which it stops, or the last.
+    """
+    largest = list(accumulate(named, max))
+    if shifts:
+        return [bisect_right(largest[:-1], value) for value in values]
+    return [max(bisect_right(largest, value) - 1, 0) for value in values]
+
+
 def parse_classic(text: str, has_header: bool) -> Classic:
     """What Open MPI reads; `has_header` where the release knows the line "rule-file-version-N"."""
     reader = _ClassicReader(text, has_header)
@@ -165,10 +198,10 @@ def _wrong_counts(
     across_lines = any(rule.size.line != rule.segment.line for rule in rules)
     has_rest = reader.at < len(reader.numbers)
     if ignored is not None:
-        return wrong_counts(reader.numbers, "Open MPI ignores the whole file")
+        return _miscounted(reader.numbers, "Open MPI ignores the whole file")
     if across_lines:
-        return wrong_counts(reader.numbers, "all that comes after is read wrongly")
-    return wrong_counts(reader.numbers, "the rest is not read") if has_rest else []
+        return _miscounted(reader.numbers, "all that comes after is read wrongly")
+    return _miscounted(reader.numbers, "the rest is not read") if has_rest else []
 
 
 def _read(reader: _ClassicReader, operations: list[OperationRules]) -> None:
@@ -178,7 +211,8 @@ def _read(reader: _ClassicReader, operations: list[OperationRules]) -> None:
         operations.append(operation)
         for _ in range(reader.count("the number of communicator sizes", 2).value):
             entry = RankEntry(
-                reader.next("the communicator size"), reader.count("the number of message sizes", 4)
+                reader.next("the communicator size"),
+                reader.count("the number of message sizes", RULE_NUMBERS[0]),
             )
             operation.entries.append(entry)
             for _ in range(entry.announced.value):
@@ -193,7 +227,7 @@ def _read(reader: _ClassicReader, operations: list[OperationRules]) -> None:
 
 def _size_rule(reader: _ClassicReader, *, first: bool) -> ClassicSizeRule:
     rule = ClassicSizeRule(
-        reader.next("the message size", 2**63 - 1),
+        reader.next("the message size", LARGEST_INTEGER),
         reader.next("the algorithm"),
         reader.next("the fan-out"),
         reader.next("the segment size"),
@@ -210,8 +244,58 @@ def _size_rule(reader: _ClassicReader, *, first: bool) -> ClassicSizeRule:
 
 def _value(text: str) -> int:
     digits = text.lstrip("+-")
-    if len(digits) > 40:
-        return -1 if text[0] == "-" else 2**63
-    base = 16 if digits[:2].lower() == "0x" else 8 if digits[0] == "0" else 10
+    if len(digits) > MOST_DIGITS:
+        return -1 if text[0] == "-" else LARGEST_INTEGER + 1
+    base = 16 if digits[:2].lower() == "0x" else 8 if digits[0] == "0" else 10  # Given: C's
     number = int(digits, base)
     return -number if text[0] == "-" else number
+
+
+@dataclass
+class _Count:
+    """What is announced, by its names for one and for several, and how many of it follow."""
+
+    announced: Number
+    names: tuple[str, str]
+    follow: int = 0
+
+
+def _miscounted(numbers: Sequence[Number], ending: str) -> list[Rule]:
+    """The counts that are wrong, by line; none where the layout does not tell. `ending` says what comes of them."""
+    return [
+        wrong(
+            count.announced.line,
+            f"{counted(count.announced.value, *count.names)} announced here",
+            f"{counted(count.follow, 'follows', 'follow')}: {ending}",
+        )
+        for count in _counts(numbers)
+        if count.follow != count.announced.value
+    ]
+
+
+def _counts(numbers: Sequence[Number]) -> list[_Count]:
+    """All counts of a file in order; none where the numbers between its rules are not as many as there should be."""
+    lines = [list(line) for _, line in groupby(numbers, lambda number: number.line)]
+    counts: list[_Count] = []
+    operations = entries = None
+    before: list[Number] = []
+    for line in lines:
+        if len(line) not in RULE_NUMBERS:
+            before += line
+            continue
+        if len(before) == OF_FILE and operations is None:
+            operations = _Count(before.pop(0), OPERATION)
+            counts.append(operations)
+        if len(before) == OF_OPERATION and operations is not None:
+            operations.follow += 1
+            entries = _Count(before[1], ENTRY)
+            counts.append(entries)
+            before = before[2:]
+        if len(before) == OF_ENTRY and entries is not None:
+            entries.follow += 1
+            counts.append(_Count(before[1], SIZE))
+        elif before or operations is None:
+            return []
+        before = []
+        counts[-1].follow += 1
+    return [] if before else counts

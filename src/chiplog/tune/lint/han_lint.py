@@ -10,19 +10,20 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from chiplog.tune.formats.openmpi_han import FIRST_VERSION, HAN, comes_first
+from chiplog.collectives.mpis.openmpi import FIRST_HAN
+from chiplog.outside import LARGEST_INTEGER
+from chiplog.tune.formats.openmpi_han import HAN, comes_first
 from chiplog.tune.formats.openmpi_rules import OPERATIONS
 from chiplog.tune.lint.classic_lint import LOOKED_UP_AT_0
 from chiplog.tune.lint.openmpi_release import OpenMpiRelease
 from chiplog.tune.lint.rule import THE_FILE, FileIgnored, Rule, quoted, shown, wrong
+from chiplog.tune.settings import MOST_INT
 
 WHOLE = "global_communicator"
 LEVELS = ("intra_node", "inter_node", WHOLE)
 """By number."""
 COMPONENTS = ("self", "basic", "libnbc", "tuned", "sm", "adapt", HAN, "xhc")
 NOT_PROVED = "not proved: han takes part only where ranks are on several hosts, several on each"
-MOST = 2**31 - 1
-MOST_BYTES = 2**63 - 1
 _TOKEN = re.compile(r"#[^\n]*|\S+")
 
 
@@ -82,7 +83,7 @@ class _HanReader:
         self.at += 1
         return self.tokens[self.at - 1]
 
-    def number(self, what: str, least: int = 0, most: int = MOST) -> tuple[int, int]:
+    def number(self, what: str, least: int = 0, most: int = MOST_INT) -> tuple[int, int]:
         """Its value and line."""
         token = self.next(what)
         is_plain = re.fullmatch(r"0|[1-9][0-9]{0,18}", token.text)
@@ -121,7 +122,7 @@ class _HanReader:
 
 def lint_han(text: str, release: OpenMpiRelease) -> list[Rule]:
     """What is known of each rule without a run."""
-    if release.version < FIRST_VERSION:
+    if release.version < FIRST_HAN:
         why = f"rules of han are known for Open MPI 5.0 and later, not for {release}"
         return [Rule(1, THE_FILE).unproved(why)]
     reader = _HanReader(text)
@@ -152,12 +153,12 @@ def _read(reader: _HanReader, parts: list[_HanPart]) -> None:
 
 def _read_entry(reader: _HanReader, entries: list[_Entry]) -> None:
     first = "" if entries else "first "
-    ranks, line = reader.number(f"the {first}number of ranks", 1, MOST if entries else 1)
+    ranks, line = reader.number(f"the {first}number of ranks", 1, MOST_INT if entries else 1)
     entry = _Entry(ranks, line)
     entries.append(entry)
     for _ in range(reader.count("the number of sizes", 2)):
         first = "" if entry.sizes else "first "
-        size, _ = reader.number(f"the {first}size", 0, MOST_BYTES if entry.sizes else 1)
+        size, _ = reader.number(f"the {first}size", 0, LARGEST_INTEGER if entry.sizes else 1)
         component = reader.next("the component")
         if component.text not in COMPONENTS:
             known = ", ".join(COMPONENTS)

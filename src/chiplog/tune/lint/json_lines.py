@@ -11,8 +11,11 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from chiplog.outside import as_integer
 from chiplog.tune.lint.rule import FileIgnored, quoted
 
+MOST_DEPTH = 32
+"""Given: json-c, which MPICH reads with, takes no deeper file, and no rules of Open MPI nest so deep."""
 _TOKEN = re.compile(
     r"""(?P<space>[ \t\r]+|\n)
     |(?P<comment>/\*.*?\*/|//[^\n]*)
@@ -48,9 +51,7 @@ class JsonValue:
     @property
     def integer(self) -> int | None:
         """The number, where it is whole."""
-        if self.kind != "number" or not self.text.lstrip("-").isdigit() or len(self.text) > 19:
-            return None
-        return int(self.text)
+        return as_integer(self.text) if self.kind == "number" else None
 
     def get(self, key: str) -> JsonValue | None:
         """The value of a key, the last one of several; None where there is none."""
@@ -65,8 +66,8 @@ class _JsonToken:
     line: int
 
 
-def parse_json(text: str, most_depth: int) -> JsonValue:
-    """The value that the text holds; FileIgnored where it is no JSON, or nested deeper than `most_depth`."""
+def parse_json(text: str) -> JsonValue:
+    """The value that the text holds; FileIgnored where it is no JSON, or nested deeper than MOST_DEPTH."""
     tokens = _tokens(text)
     root: JsonValue | None = None
     open_values: list[JsonValue] = []
@@ -94,8 +95,8 @@ def parse_json(text: str, most_depth: int) -> JsonValue:
             root = value
         if value.kind in ("object", "array"):
             open_values.append(value)
-            if len(open_values) > most_depth:
-                raise FileIgnored(token.line, f"it is nested deeper than {most_depth} levels")
+            if len(open_values) > MOST_DEPTH:
+                raise FileIgnored(token.line, f"it is nested deeper than {MOST_DEPTH} levels")
         elif open_values:
             _after_value(tokens, open_values)
     if root is None or open_values:

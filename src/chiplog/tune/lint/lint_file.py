@@ -20,9 +20,8 @@ from chiplog.tune.lint.mpich_lint import lint_mpich
 from chiplog.tune.lint.openmpi_json_lint import lint_openmpi_json
 from chiplog.tune.lint.openmpi_release import OpenMpiRelease
 from chiplog.tune.lint.rule import MOST_FILE_BYTES, THE_FILE, Rule, wrong
-from chiplog.tune.lint.settings_lint import looks_like_settings
+from chiplog.tune.lint.settings_lint import lint_ucc, looks_like_settings
 from chiplog.tune.lint.size_notes import Note, size_notes
-from chiplog.tune.lint.ucc_lint import lint_ucc
 from chiplog.tune.version import Version, parse_version
 
 PROGRAMS = {"openmpi": "Open MPI", "mpich": "MPICH", "ucc": "UCC"}

@@ -6,7 +6,7 @@ import os
 import re
 
 from chiplog.tune.lint.openmpi_release import OpenMpiRelease
-from chiplog.tune.lint.rule import Rule, quoted, shown
+from chiplog.tune.lint.rule import MOST_NAME, Rule, quoted, shown
 from chiplog.tune.lint.settings_lint import Setting, read_settings
 
 PREFIX = "OMPI_MCA_"
@@ -102,7 +102,7 @@ def _alone(setting: Setting, release: OpenMpiRelease, bare: Parameters) -> Rule:
 def _illegal(setting: Setting, release: OpenMpiRelease, bare: Parameters) -> str | None:
     name = _name(setting)
     if name not in bare:
-        return f"{release} has no parameter {shown(name, 80)}"
+        return f"{release} has no parameter {shown(name, MOST_NAME)}"
     known = {
         what.rpartition(":")[2]: value
         for what, value in bare[name].items()

@@ -2,25 +2,39 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
+from chiplog.errors import RunFailed
 from chiplog.measurement.mpi_at_hand import launcher_words
 from chiplog.measurement.mpis import Mpi
+from chiplog.measurement.probes import BuiltProbe
 from chiplog.measurement.programs import build_program
+from chiplog.measurement.run_to_end import run_to_end
+from chiplog.outside import as_integer
 from chiplog.tune.lint.calls import PROGRAM, Caller
-from chiplog.tune.lint.cvar_lint import lint_cvars
 from chiplog.tune.lint.json_lines import JsonValue, parse_json
 from chiplog.tune.lint.mpich_release import FIRST_UNKNOWN, MpichRelease
 from chiplog.tune.lint.mpich_tree_rules import Leaf, TreeReader
-from chiplog.tune.lint.rule import THE_FILE, FileIgnored, Rule, wrong
-from chiplog.tune.lint.settings_lint import looks_like_settings
+from chiplog.tune.lint.rule import MOST_NAME, THE_FILE, FileIgnored, Rule, shown, wrong
+from chiplog.tune.lint.settings_lint import Setting, looks_like_settings, read_settings
 from chiplog.tune.lint.tree_proof import prove_tree, refused
+from chiplog.tune.settings import ANSWER_SECONDS
 from chiplog.tune.version import Version
 
+WHOLE = "MPICH's tree"
+DEVICE = "MPICH's tree of the device ch4"
+SHARED_MEMORY = "MPICH's tree of ch4's shared memory"
 NOT_RUN = "not run: other rules of the file are wrong"
-MOST_DEPTH = 32
-"""json-c, which MPICH reads with, takes no deeper file."""
+MOST_NAMED = 5
+"""Given: operations that a sentence names."""
+PREFIXES = ("MPIR_CVAR_", "MPIR_PARAM_", "MPICH_")
+"""MPICH reads variables of all three."""
+RULES_FILE = "_JSON_FILE"
+"""How the names of variables end whose values are files of rules."""
+_VARIABLE = re.compile(r"^variable (\S+) (\S+)$", re.MULTILINE)
 
 
 def lint_mpich(
@@ -30,7 +44,7 @@ def lint_mpich(
     release = MpichRelease.at(mpi, version)
     if looks_like_settings(text):
         program = build_program(PROGRAM, str(mpi.mpicxx)) if mpi else None
-        return "MPICH's control variables", lint_cvars(text, release, program)
+        return "MPICH's control variables", _lint_variables(text, release, program)
     if not release.is_known:
         first = ".".join(map(str, FIRST_UNKNOWN))
         why = f"{release} may read trees otherwise; known are 4.0 up to {first}"
@@ -64,7 +78,7 @@ def read_tree(
 ) -> tuple[str, list[Rule], list[Leaf], JsonValue | None]:
     """The format, what is wrong, the leaves that are not, and the tree; None where it can't be read."""
     try:
-        root = parse_json(text, MOST_DEPTH)
+        root = parse_json(text)
     except FileIgnored as error:
         reason = f"{error.reason}; MPICH crashes or aborts with it"
         return WHOLE, [wrong(error.line, THE_FILE, reason)], [], None
@@ -80,11 +94,6 @@ def read_tree(
     return kind, rules, reader.leaves, root
 
 
-WHOLE = "MPICH's tree"
-DEVICE = "MPICH's tree of the device ch4"
-SHARED_MEMORY = "MPICH's tree of ch4's shared memory"
-
-
 def _kind(text: str) -> str:
     if "algorithm=MPIDI_POSIX" in text:
         return SHARED_MEMORY
@@ -97,8 +106,69 @@ def _missing(root: JsonValue, release: MpichRelease) -> list[Rule]:
     missing = [key.partition("=")[2] for key in release.own if key not in there]
     if not missing or any(not key.startswith("collective=") for key in there):
         return []
-    names = ", ".join(missing[:5]) + (f" and {len(missing) - 5} more" if len(missing) > 5 else "")
+    more = len(missing) - MOST_NAMED
+    names = ", ".join(missing[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
     reason = (
         f"no branch for {names}: the file replaces MPICH's whole tree, and it aborts without them"
     )
     return [wrong(root.line, THE_FILE, reason)]
+
+
+def _lint_variables(text: str, release: MpichRelease, program: BuiltProbe | None) -> list[Rule]:
+    """Each variable, as MPI_T of the release shows it; `program` prints them."""
+    settings, rules = read_settings(text, PREFIXES)
+    known = _variables(program, {})
+    for setting in settings:
+        if program is None or not known:
+            why = f"not proved: {release} is not here to ask for its variables"
+            rules.append(setting.unproved(why))
+        elif setting.replaced_by is not None:
+            rules.append(setting.set_again())
+        else:
+            rules.append(_variable_rule(setting, release, program, known))
+    return rules
+
+
+def _variable_rule(
+    setting: Setting, release: MpichRelease, program: BuiltProbe, known: Mapping[str, str]
+) -> Rule:
+    name = _full_name(setting.name)
+    if name not in known:
+        return setting.wrong(f"{release} has no variable {shown(setting.name, MOST_NAME)}")
+    if "\0" in setting.value:
+        return setting.wrong("its value is binary")
+    if name.endswith(RULES_FILE) and (
+        without_file := setting.without_file(f"{release} fails as it starts")
+    ):
+        return without_file
+    now = _variables(program, {setting.name: setting.value})
+    if not now:
+        return setting.wrong(f"{release} does not start with this value")
+    if now[name] == "-":
+        why = "not proved: its value is no number that MPI_T shows"
+        return setting.unproved(why, legal=True)
+    number = as_integer(setting.value)
+    if number is not None and now[name] != str(number):
+        return setting.wrong(f"{release} takes {now[name]} instead")
+    return setting.proved()
+
+
+def _full_name(name: str) -> str:
+    for prefix in PREFIXES:
+        if name.startswith(prefix):
+            return PREFIXES[0] + name.removeprefix(prefix)
+    return name
+
+
+def _variables(program: BuiltProbe | None, settings: Mapping[str, str]) -> Mapping[str, str]:
+    """By name the values, "-" for what is no number; empty where the MPI does not start."""
+    if program is None:
+        return {}
+    environment = {**program.mpi.environment, **settings}
+    try:
+        done = run_to_end([str(program.path), "--variables"], environment, ANSWER_SECONDS)
+    except (RunFailed, ValueError):
+        return {}
+    if done.code != 0 or not done.stdout.endswith("done\n"):
+        return {}
+    return dict(_VARIABLE.findall(done.stdout))

@@ -7,12 +7,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from chiplog.tune.mpich_tests import State, settled
+from chiplog.collectives.mpis.mpich import FIRST_KNOWN
+from chiplog.tune.mpich_tests import LEAF, State, settled
 from chiplog.tune.mpich_tree import Carried, Tree, carried
+from chiplog.tune.settings import MOST_INT
 from chiplog.tune.version import Release
 
-FIRST_TREES, FIRST_UNKNOWN = (4, 0), (6, 0)
-"""The releases whose reader of trees is the one that is described here."""
+FIRST_UNKNOWN = (6, 0)
+"""Given: the first release whose reader of trees is not known to be the one that is described here."""
 _BY_MESSAGE = ("allreduce", "bcast", "reduce", "alltoall")
 _BY_BLOCKS = ("alltoallv", "alltoallw", "allgather", "allgatherv")
 _SCATTERS = ("reduce_scatter", "reduce_scatter_block")
@@ -38,7 +40,7 @@ class MpichRelease(Release):
     @property
     def is_known(self) -> bool:
         """Does it read trees as described here?"""
-        return FIRST_TREES <= self.version < FIRST_UNKNOWN
+        return FIRST_KNOWN <= self.version < FIRST_UNKNOWN
 
     @cached_property
     def _carried(self) -> Carried:
@@ -82,7 +84,7 @@ class MpichRelease(Release):
             return not key.endswith(("<", "<=", "="))
         number = re.fullmatch(r"(\w+<=?)(\d{1,10})", key)
         if number:
-            return number[1] in self.words and int(number[2]) < 2**31
+            return number[1] in self.words and int(number[2]) <= MOST_INT
         return (key == "any" or key.endswith("=any")) and "=any" in self.words
 
     def can_ask(self, collective: str, test: str) -> bool:
@@ -99,7 +101,7 @@ def _paths(tree: object, above: tuple[str, ...] = ()) -> Iterator[tuple[str, ...
     if not isinstance(tree, dict):
         return
     for key, below in tree.items():
-        if key.startswith(("algorithm=", "composition=")):
+        if key.startswith(LEAF):
             yield (*above, key)
         else:
             yield from _paths(below, (*above, key))

@@ -8,22 +8,19 @@ from dataclasses import dataclass
 
 from chiplog.tune.lint.json_lines import JsonValue, Member
 from chiplog.tune.lint.mpich_release import MpichRelease
-from chiplog.tune.lint.rule import Rule, quoted, shown, wrong
-from chiplog.tune.mpich_tests import LEAF, NEEDS_A_REST, PRUNED, TEST, YES_NO, State, applied
+from chiplog.tune.lint.rule import MOST_NAME, Rule, quoted, shown, wrong
+from chiplog.tune.mpich_tests import LEAF, NUMBERS, PRUNED, TEST, YES_NO, State, applied
 
 OF_THE_MACHINE = ("comm_hierarchy", "is_node_consecutive", "is_multi_threaded")
-DEPENDS = ("comm_avg_ppn",)
 
 
 @dataclass(frozen=True)
 class Leaf:
     """An algorithm in the tree."""
 
-    line: int
     collective: str
     algorithm: str
     """With "algorithm=" or "composition=" before it."""
-    path: tuple[str, ...]
     state: State
     rule: Rule
     place: JsonValue
@@ -90,7 +87,7 @@ class TreeReader:
                 yield member.value, inside, (*path, key), name
             state_left = outside
         if all_legal:
-            self._rest(members, path, collective, state_left)
+            self._rest(members, collective, state_left)
 
     def _without_repeated(self, value: JsonValue) -> list[Member]:
         """The library keeps a key's first place, and its last value."""
@@ -160,19 +157,13 @@ class TreeReader:
             rule = Rule(leaf.line, f"{quoted(key)}: {_short(_key(leaf))}")
             self.rules.append(rule.not_taken(f"no call gets here: {because}"))
 
-    def _rest(
-        self,
-        members: list[Member],
-        path: tuple[str, ...],
-        collective: str,
-        state_left: State | None,
-    ) -> None:
+    def _rest(self, members: list[Member], collective: str, state_left: State | None) -> None:
         if state_left is None or not members or not collective:
             return
         last = members[-1]
         match = TEST.fullmatch(_key(last))
         name = match[1] if match else ""
-        if name in NEEDS_A_REST and not _key(last).endswith("=any"):
+        if name in NUMBERS and not _key(last).endswith("=any"):
             can_end = not self.release.words or self.release.knows_test(f"{name}=any")
             reason = (
                 f"no '{name}=any' takes the rest: MPICH aborts as it starts"
@@ -209,7 +200,7 @@ class TreeReader:
                     quoted(_key(other)),
                     f"it stands beside {_short(key)}, which is taken for all",
                 )
-        reason = self._illegal_leaf(key, collective, state, path)
+        reason = self._illegal_leaf(key, collective, state)
         if reason:
             self.wrong(leaf.line, text, reason)
             return
@@ -217,11 +208,9 @@ class TreeReader:
         legal = True if self.release.words else None
         why = None if legal else f"not proved: {self.release} is not here to ask"
         rule = Rule(leaf.line, text, legal, None, why)
-        self.leaves.append(Leaf(leaf.line, collective, key, path, state, rule, value))
+        self.leaves.append(Leaf(collective, key, state, rule, value))
 
-    def _illegal_leaf(
-        self, key: str, collective: str, state: State, path: tuple[str, ...]
-    ) -> str | None:
+    def _illegal_leaf(self, key: str, collective: str, state: State) -> str | None:
         name = key.partition("=")[2]
         if self.release.words and key not in self.release.words:
             return f"{self.release} has no {_short(key)}: it aborts as it starts"
@@ -271,7 +260,7 @@ def _key(member: Member) -> str:
 
 
 def _short(key: str) -> str:
-    return shown(key.partition("=")[2], 60)
+    return shown(key.partition("=")[2], MOST_NAME)
 
 
 def _leaves_below(member: Member) -> list[Member]:

@@ -20,16 +20,15 @@ from chiplog.tune.lint.rule import (
     wrong,
 )
 from chiplog.tune.lint.size_notes import unreachable
+from chiplog.tune.settings import MOST_INT, WITHOUT_END
 
-MOST_DEPTH = 64
 TOP_KEYS = ("rule_file_version", "module", "collectives", "$schema")
 RANK_KEYS = ("comm_size_min", "comm_size_max", "comm_rank_distribution", "rules")
 SIZE_KEYS = ("msg_size_min", "msg_size_max", "alg", "faninout", "seg_size", "reqs")
 DISTRIBUTIONS = ("any", "one-per-node", "single-node")
 """The keys and values of the release 6.0, by its schema in docs/tuning-apps."""
-INFINITE = 2**62
 MOST_BEFORE = 2000
-"""Rules that may hide a later one; beyond, nothing is said to be hidden."""
+"""Given: rules that may hide a later one; beyond, nothing is said to be hidden."""
 
 
 @dataclass(frozen=True)
@@ -79,7 +78,7 @@ class _Linter:
         if entry.kind != "object":
             raise FileIgnored(entry.line, "an entry for communicators must be an object")
         self.unknown_keys(entry, RANK_KEYS)
-        ranks = self.range(entry, "comm_size", 2**31 - 1)
+        ranks = self.range(entry, "comm_size", MOST_INT)
         distribution = entry.get("comm_rank_distribution")
         where = "any" if distribution is None else distribution.text
         if where not in DISTRIBUTIONS:
@@ -111,7 +110,7 @@ class _Linter:
         if rule.kind != "object":
             raise FileIgnored(rule.line, "a rule must be an object")
         self.unknown_keys(rule, SIZE_KEYS)
-        sizes = self.range(rule, "msg_size", INFINITE)
+        sizes = self.range(rule, "msg_size", WITHOUT_END)
         for key in ("faninout", "seg_size", "reqs"):
             self.number(rule, key, 0)
         algorithm = rule.get("alg")
@@ -125,7 +124,7 @@ class _Linter:
             hidden = hidden or f"coll/tuned looks {operation} up at 0 bytes"
         hidden = hidden or _hidden(looked_up, before, "bytes")
         fewest = max(ranks.first, FEWEST_RANKS)
-        last = None if sizes.last >= INFINITE else sizes.last
+        last = None if sizes.last >= WITHOUT_END else sizes.last
         hidden = hidden or unreachable(operation, sizes.first, last, fewest)
         named = NamedSize(operation, fewest, sizes.first)
         judged = Rule(algorithm.line, text, legal, None, reason, named)
@@ -158,7 +157,7 @@ class _Linter:
         if number is None:
             return default
         if number.kind == "string" and number.text[:3] in ("inf", "Inf", "INF"):
-            return INFINITE
+            return WITHOUT_END
         if number.integer is None:
             raise FileIgnored(number.line, f"{key} is {quoted(number.text)}, no whole number")
         if number.integer < 0:
@@ -173,7 +172,7 @@ def lint_openmpi_json(text: str, release: OpenMpiRelease) -> list[Rule]:
         return [wrong(1, THE_FILE, reason)]
     linter = _Linter(release)
     try:
-        linter.file(parse_json(text, MOST_DEPTH))
+        linter.file(parse_json(text))
     except FileIgnored as error:
         return all_ignored(linter.rules, error, release)
     return linter.rules

@@ -11,10 +11,10 @@ from functools import cached_property
 from chiplog.errors import RunFailed
 from chiplog.measurement.run_to_end import run_to_end
 from chiplog.tune.formats.openmpi_rules import FIRST_JSON
+from chiplog.tune.settings import ANSWER_SECONDS
 from chiplog.tune.version import Release
 
 TWO_RANKS_ONLY = re.compile(r"two_procs?(_only)?")
-ASK_SECONDS = 60.0
 _COMPONENT = re.compile(r"^mca:coll:(\w+):version:", re.MULTILINE)
 _ENUMERATOR = re.compile(
     r"^mca:coll:tuned:param:coll_tuned_(\w+)_algorithm:enumerator:value:(\d+):(.*)$", re.MULTILINE
@@ -30,6 +30,7 @@ class OpenMpiRelease(Release):
     @property
     def has_header(self) -> bool:
         """Does it read the line "rule-file-version-N"?"""
+        # Given: Open MPI began to in these releases.
         return (4, 1, 8) <= self.version < (5, 0) or self.version >= (5, 0, 7)
 
     @property
@@ -61,7 +62,7 @@ class OpenMpiRelease(Release):
             return None
         try:
             settings = {**self.mpi.environment, **(environment or {})}
-            done = run_to_end([program, *arguments], settings, ASK_SECONDS)
+            done = run_to_end([program, *arguments], settings, ANSWER_SECONDS)
         except RunFailed:
             return None
         return done.stdout if done.code == 0 else None

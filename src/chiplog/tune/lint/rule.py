@@ -9,6 +9,8 @@ from chiplog.quoting import for_line
 
 THE_FILE = "the file"
 """The text of a rule that is about the whole file."""
+MOST_SHOWN, MOST_NAME = 40, 80
+"""Given: characters of foreign text, and of a name, that a sentence shows."""
 MOST_FILE_BYTES = 16 << 20
 """A longer file is no tuning file."""
 
@@ -75,12 +77,12 @@ def all_ignored(rules: Iterable[Rule], error: FileIgnored, release: object) -> l
     return [*dropped, wrong(error.line, THE_FILE, f"{error.reason}; {release} ignores the file")]
 
 
-def quoted(text: str, most: int = 40) -> str:
+def quoted(text: str, most: int = MOST_SHOWN) -> str:
     """Foreign text for a message: printable, not too long, and in quotation marks."""
     return f"'{shown(text, most)}'"
 
 
-def shown(text: str, most: int = 40) -> str:
+def shown(text: str, most: int = MOST_SHOWN) -> str:
     """Foreign text for a message: printable, and not too long."""
     printable = for_line(text[: most + 1])
     return printable if len(text) <= most else printable[:most] + "..."

@@ -8,12 +8,16 @@ from __future__ import annotations
 
 import re
 import shlex
+import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise, takewhile
 from pathlib import Path
 
-from chiplog.tune.lint.rule import Rule, quoted, shown, wrong
+from chiplog.errors import RunFailed
+from chiplog.measurement.run_to_end import run_to_end
+from chiplog.tune.lint.rule import MOST_NAME, Rule, quoted, shown, wrong
+from chiplog.tune.settings import ANSWER_SECONDS
 
 _QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"|#.*")
 _SETTING = re.compile(r"\s*([A-Za-z_][A-Za-z0-9_]*)\s*=\s*(.*?)\s*$")
@@ -35,7 +39,7 @@ class Setting:
     @property
     def text(self) -> str:
         """As it is shown."""
-        return f"{shown(self.name, 80)}={shown(self.value)}"
+        return f"{shown(self.name, MOST_NAME)}={shown(self.value)}"
 
     def wrong(self, reason: str) -> Rule:
         """The rule of a setting that the MPI does not have, or not with this value."""
@@ -49,7 +53,7 @@ class Setting:
         """The rule of a setting whose value should be a file, where there is none; None where there is."""
         if Path(self.value).is_file():
             return None
-        return self.not_taken(f"there is no file {quoted(self.value, 80)}: {effect}")
+        return self.not_taken(f"there is no file {quoted(self.value, MOST_NAME)}: {effect}")
 
     def set_again(self) -> Rule:
         """The rule of a setting that a later line replaces."""
@@ -97,12 +101,9 @@ def _is_script(lines: Sequence[str]) -> bool:
 
 def _commands(line: str) -> list[str]:
     """A line, divided where a command begins that may export; what stands in quotes is no command."""
-    starts = [match.end() for match in _COMMAND.finditer(_QUOTED.sub(_blank, line))]
+    bare = _QUOTED.sub(lambda quotes: "-" * len(quotes[0]), line)
+    starts = [match.end() for match in _COMMAND.finditer(bare)]
     return [line[first:last] for first, last in pairwise([0, *starts, len(line)])]
-
-
-def _blank(quotes: re.Match[str]) -> str:
-    return "-" * len(quotes[0])
 
 
 def _in_script(line: str) -> list[tuple[str, str]]:
@@ -136,3 +137,34 @@ def looks_like_settings(text: str) -> bool:
         line for line in text.split("\n") if line.strip() and not line.lstrip().startswith("#")
     ]
     return bool(lines) and (_SETTING.match(lines[0]) is not None or _is_script(lines))
+
+
+def lint_ucc(text: str) -> list[Rule]:
+    """Each variable, by the names that `ucc_info` lists; nothing proves that UCC takes it."""
+    settings, rules = read_settings(text, ("UCC_",))
+    known = _known()
+    for setting in settings:
+        if known is None:
+            rules.append(setting.unproved("not proved: there is no ucc_info here to ask"))
+        elif setting.name not in known:
+            rules.append(setting.wrong(f"UCC has no variable {setting.name}"))
+        elif setting.replaced_by is not None:
+            rules.append(setting.set_again())
+        else:
+            reason = "not proved: no run tells which variables UCC takes"
+            rules.append(setting.unproved(reason, legal=True))
+    return rules
+
+
+def _known() -> set[str] | None:
+    program = shutil.which("ucc_info")
+    if program is None:
+        return None
+    try:
+        done = run_to_end([program, "-caf"], {}, ANSWER_SECONDS)
+    except RunFailed:
+        return None
+    names = {
+        line.partition("=")[0].lstrip("# ") for line in done.stdout.splitlines() if "=" in line
+    }
+    return {name for name in names if name.startswith("UCC_")} or None

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from chiplog.tune.lint.calls import BY_ALL_BLOCKS
+from chiplog.tune.formats.openmpi_rules import BY_ALL_BLOCKS
 from chiplog.tune.lint.rule import NamedSize, Rule
 
 BY_ONE_ELEMENT = ("scan", "exscan")

@@ -10,21 +10,34 @@ import json
 import mmap
 import os
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from chiplog.tune.formats.mpich_json import VARIABLE
-from chiplog.tune.lint.calls import OK, SKIPPED, Call, Caller, CallsEnded
+from chiplog.tune.lint.calls import (
+    CALLED,
+    MOST_BYTES,
+    MOST_RANKS_HERE,
+    OK,
+    SKIPPED,
+    Call,
+    Caller,
+    CallsEnded,
+)
 from chiplog.tune.lint.json_lines import JsonValue
 from chiplog.tune.lint.mpich_release import MpichRelease
 from chiplog.tune.lint.mpich_tree_rules import OF_THE_MACHINE, Leaf
 from chiplog.tune.lint.rule import Rule
-from chiplog.tune.lint.tree_calls import call_for, calls_for
+from chiplog.tune.mpich_tests import YES_NO, State
+from chiplog.tune.settings import WITHOUT_END
 
 BARRIER, BCAST = "algorithm=MPIR_Barrier_intra_", "algorithm=MPIR_Bcast_intra_binomial"
 MOST_RUNS = 60
-"""Leaves beyond are not proved."""
+"""Given: leaves beyond are not proved."""
+REDUCTIONS = (*("allreduce", "reduce", "reduce_scatter", "reduce_scatter_block", "scan", "exscan"),)
+MAYBE_IN_PLACE = ("alltoall", "alltoallv")
+COUNTED_IN_ALL = ("allgatherv", "reduce_scatter")
 
 
 def refused(leaves: Sequence[Leaf], release: MpichRelease, caller: Caller) -> dict[int, str]:
@@ -97,7 +110,7 @@ class _Proof:
         self.calls: dict[int, Call] = {}
         own_operations = _own_operations(root, release)
         for at, leaf in enumerate(leaves):
-            call = call_for(leaf)
+            call = next(calls_for(leaf), None)
             if leaf.collective in own_operations:
                 self._unproved(at, "MPICH's own tree chooses the same for this operation")
             elif call is not None:
@@ -203,3 +216,69 @@ def _plain(value: JsonValue, places: Mapping[int, str]) -> object:
     if id(value) in places:
         return {places[id(value)]: {}}
     return {member.key.replace(" ", ""): _plain(member.value, places) for member in value.members}
+
+
+def calls_for(leaf: Leaf) -> Iterator[Call]:
+    """Calls that get to the leaf: numbers of ranks that are powers of two or not, in place or not, all operations."""
+    state = leaf.state
+    if leaf.collective not in CALLED or "_inter_" in leaf.algorithm:
+        return
+    if "intra" not in state.facts.get("comm_type", {"intra"}):
+        return
+    if "no" not in state.facts.get("is_multi_threaded", YES_NO):
+        return
+    if "yes" not in state.facts.get("is_block_regular", YES_NO):
+        return
+    for flags in _flags(leaf.collective, state):
+        for ranks in _ranks(state):
+            size = _bytes(leaf.collective, state, ranks)
+            if size is not None:
+                yield Call(leaf.collective, ranks, size, flags)
+
+
+def _flags(operation: str, state: State) -> Sequence[str]:
+    if operation in MAYBE_IN_PLACE:
+        answers = state.facts.get("is_sendbuf_inplace", YES_NO)
+        return [flag for flag, answer in (("", "no"), ("i", "yes")) if answer in answers]
+    if operation not in REDUCTIONS:
+        return [""]
+    commutes = state.facts.get("is_commutative", YES_NO)
+    built_in = state.facts.get("is_op_built_in", YES_NO)
+    known = (("", "yes", "yes"), ("u", "yes", "no"), ("n", "no", "no"))
+    return [flag for flag, first, second in known if first in commutes and second in built_in]
+
+
+def _ranks(state: State) -> Sequence[int]:
+    """The fewest ranks, and the fewest that are no power of two where the fewest are one, and the other way round."""
+    low, high = state.range("comm_size")
+    answers = state.facts.get("comm_size pow2", YES_NO)
+    fewest: dict[bool, int] = {}
+    for ranks in range(max(low, 2), min(high, MOST_RANKS_HERE) + 1):
+        is_power = ranks & (ranks - 1) == 0
+        if ("yes" if is_power else "no") in answers:
+            fewest.setdefault(is_power, ranks)
+    return list(fewest.values())
+
+
+def _bytes(operation: str, state: State, ranks: int) -> int | None:
+    """The smallest block that passes all tests of sizes; 1 byte is one element."""
+    if operation == "barrier":
+        return 0
+    scales = {
+        "avg_msg_size": 1,
+        "total_msg_size": ranks,
+        "count": ranks if operation in COUNTED_IN_ALL else 1,
+    }
+    low, high = 0, MOST_BYTES // ranks
+    for name, scale in scales.items():
+        first, last = state.range(name)
+        low = max(low, -(-first // scale))
+        high = min(high, last // scale if last < WITHOUT_END else high)
+    power = 1 << (ranks.bit_length() - 1)
+    answers = state.facts.get("count pow2", YES_NO)
+    if "no" not in answers:
+        high = min(high, (power - 1) // scales["count"])
+    elif "yes" not in answers:
+        low = max(low, -(-power // scales["count"]))
+    best = max(low, 1) if high >= 1 else low
+    return best if best <= high else None

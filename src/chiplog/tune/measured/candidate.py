@@ -50,9 +50,3 @@ class Field:
     """Algorithms of the MPI that no tuning file can choose, with the reason."""
     options: tuple[str, ...] = ()
     """What they need as options of the program that races them."""
-
-    def named(self, name: str) -> Candidate:
-        """The candidate of that name."""
-        return next(
-            candidate for candidate in (DEFAULT, *self.candidates) if candidate.name == name
-        )

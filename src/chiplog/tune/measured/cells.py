@@ -3,30 +3,31 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby, pairwise
 
 import numpy as np
 
 from chiplog.measurement.datatypes import BYTE, DATATYPE_BYTES
+from chiplog.statistics import BEYOND_DOUBT, NO_DIFFERENCE
 from chiplog.tune.measured.candidate import DEFAULT_NAME, Candidate
 from chiplog.tune.measured.launch import CandidateSamples, Cell
 from chiplog.tune.measured.statistics import log_ratio
 
-WORTH = math.log(0.95)
-"""A candidate is worth confirming if its ratio to the default is below this in the middle of the screening launches."""
-CLEARLY_SLOWER = (math.log(1.3), math.log(1.15))
-"""By launches so far: behind the best by more than that, and by three standard errors, a candidate drops out."""
-AS_FAST = math.log(1.05)
-"""Within this of the best, a candidate may serve a size for its neighbours' sake."""
+WORTH = math.log(1.0 - NO_DIFFERENCE)
+"""Derived: a candidate is worth confirming if its ratio to the default is below this in the median of the screening."""
+AS_FAST = math.log(1.0 + NO_DIFFERENCE)
+"""Derived: within this of the best, a candidate may serve a size for its neighbours' sake; beyond, and by more than
+three standard errors, it drops out."""
 NEAR = 4.0
-"""Each size is within this factor of one that the first launch measures."""
-FAR_BEHIND = math.log(2.0)
-"""A candidate that is this much slower than the best at the nearest measured sizes is not tried at one between them."""
+"""Given: each size is within this factor of one that the first launch measures."""
+FAR_BEHIND = 2.0
+"""Given: a candidate that takes so many times as long as the best gets a single trial in the first launch, drops out
+after it, and is not tried at sizes between."""
 CLOSE = 2.0
-"""Neighbours with different winners have no size between them tried if they are this close, and a range has no two
-held-out sizes closer than about that."""
+"""Given: neighbours with different winners have no size between them tried if they are this close, and a range has no
+two held-out sizes closer than about that."""
 
 
 @dataclass
@@ -60,23 +61,23 @@ class CellState:
     def mark_slow(self, name: str, seconds: float) -> None:
         """Drops a candidate whose one call took so long that there were no more."""
         self.seconds.setdefault(name, []).append(seconds)
-        self._without({name})
+        self.drop({name})
 
     def promising(self) -> set[str]:
         """Candidates that a size beside this one should try: those not far behind the best here."""
         medians = {name: float(np.median(samples)) for name, samples in self.seconds.items()}
         medians.pop(DEFAULT_NAME, None)
-        limit = min(medians.values(), default=math.inf) * math.exp(FAR_BEHIND)
+        limit = min(medians.values(), default=math.inf) * FAR_BEHIND
         return {name for name, seconds in medians.items() if seconds <= limit}
 
     def refuse(self, name: str) -> None:
         """Drops a candidate that the MPI refuses in this cell, or that gives a wrong result."""
         self.refused.add(name)
-        self._without({name})
+        self.drop({name})
 
-    def drop(self, names: Iterable[str]) -> None:
-        """Candidates that failed elsewhere."""
-        self._without(set(names))
+    def drop(self, names: Collection[str]) -> None:
+        """Those candidates race here no more."""
+        self.left = [candidate for candidate in self.left if candidate.name not in names]
 
     def estimate(self, name: str) -> float:
         """The logarithm of its ratio to the default: the median over launches."""
@@ -88,30 +89,20 @@ class CellState:
         launches = max((len(log) for log in self.logs.values()), default=0)
         best = min((self.estimate(candidate.name) for candidate in self.left), default=math.inf)
         if launches and math.isfinite(best):
-            behind = CLEARLY_SLOWER[min(launches, len(CLEARLY_SLOWER)) - 1]
+            behind = math.log(FAR_BEHIND) if launches == 1 else AS_FAST
             slower = {
                 candidate.name
                 for candidate in self.left
                 if self.estimate(candidate.name) - best
-                > max(behind, 3 * self._error(candidate.name))
+                > max(behind, BEYOND_DOUBT * self._error(candidate.name))
             }
-            self._without(slower)
+            self.drop(slower)
         if not self.left or (launches >= 2 and best > WORTH):
             self.settled = True
 
     def is_decided(self) -> bool:
-        """Whether further screening would hardly change the choice.
-
-        Nobody is left but those about as fast as the best. After one launch that counts of one candidate alone, and
-        only if it is faster than the default by more than it is believed to be wrong by.
-        """
-        launches = max((len(log) for log in self.logs.values()), default=0)
-        if self.settled or not self.left:
-            return True
-        if launches == 1:
-            (first, *others) = self.left
-            return not others and self.estimate(first.name) < WORTH - CLEARLY_SLOWER[0]
-        return launches > 1 and len(self.winners()) == len(self.left)
+        """Whether further screening would hardly change the choice: all that are left are about as fast as the best."""
+        return self.settled or not self.left or len(self.winners()) == len(self.left)
 
     def winners(self) -> dict[str, Candidate]:
         """Those worth confirming: faster than the default, and about as fast as the best."""
@@ -128,9 +119,6 @@ class CellState:
     def _error(self, name: str) -> float:
         logs = self.logs.get(name, ())
         return float(np.std(logs, ddof=1)) / math.sqrt(len(logs)) if len(logs) > 1 else 0.0
-
-    def _without(self, names: set[str]) -> None:
-        self.left = [candidate for candidate in self.left if candidate.name not in names]
 
 
 @dataclass(frozen=True)

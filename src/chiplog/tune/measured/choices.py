@@ -13,7 +13,7 @@ from chiplog.tune.measured.candidate import DEFAULT_NAME, Candidate
 from chiplog.tune.measured.cells import CLOSE
 from chiplog.tune.measured.launch import Cell
 from chiplog.tune.measured.raced import Raced, SizeToConfirm
-from chiplog.tune.measured.statistics import LOOKS, RISK, CandidateRatio, ratio_over_launches
+from chiplog.tune.measured.statistics import LOOKS, CandidateRatio, ratio_over_launches
 
 MEASURED = "measurement"
 
@@ -40,12 +40,11 @@ class SizeVerdict:
         return 1 / self.ratio.value if self.is_changed and self.ratio is not None else 1.0
 
 
-def verdicts(raced: Raced, risk: float = RISK) -> list[SizeVerdict]:
+def verdicts(raced: Raced) -> list[SizeVerdict]:
     """One a size, ascending by ranks, then by size; held-out ones among them."""
     statements = len(raced.confirmed) * len(LOOKS)
     ratios = {
-        point: ratio_over_launches(logs, statements, risk)
-        for point, logs in raced.confirmed.items()
+        point: ratio_over_launches(logs, statements) for point, logs in raced.confirmed.items()
     }
     by_size: dict[tuple[int, int], list[SizeToConfirm]] = {}
     for point in ratios:

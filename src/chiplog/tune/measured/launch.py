@@ -46,9 +46,13 @@ class Failure:
 
 
 TRIALS = 2
-"""Calls of each candidate in each cell of a launch before its samples; a reduction that is checked has one more."""
+"""Given: calls of each candidate in each cell of a launch before its samples; a checked reduction has one more."""
 SURE_SECONDS = 0.1
-"""A candidate whose call takes as long has one of them."""
+"""Given: a candidate whose call takes as long has one of them."""
+NO_CUTOFF = 1e12
+"""Given: all samples are kept. Without the slow ones, the rest would look faster than it is."""
+BUDGET_SECONDS = 600.0
+"""Given: for a whole race, by default."""
 MODES = ("window", "barrier")
 """How a sample begins: on all ranks at one time of a global clock, or as they leave a barrier."""
 
@@ -84,7 +88,7 @@ class Result:
     """Seconds of one call of those that were too slow for more."""
     refused: Mapping[Key, str] = field(default_factory=dict)
     failure: Failure | None = None
-    wall_seconds: float = 0.0
+    wall_seconds: float = 0.0  # Given: of nothing
     is_cut: bool = False
     """Whether it was ended at its limit; later cells have no samples then."""
 
@@ -107,9 +111,12 @@ class Effort:
     """How much a launch measures in each cell."""
 
     cell_seconds: float = 0.3
+    """Given: in which samples are taken, `least` to `samples` of them."""
     samples: int = 30
+    """Given: of each candidate, at most."""
     least: int = 4
-    cutoff: float = 3.0
+    """Given: of each candidate, however long they take."""
+    cutoff: float = NO_CUTOFF
     """A candidate whose trial takes longer than this times the shortest one has no samples."""
     checks: bool = False
     commutative: bool = False

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import groupby
 
 from chiplog.tune.measured.candidate import Candidate
 from chiplog.tune.measured.choices import SizeVerdict
 
 FAR = 1.5
-"""The default is far behind where it surely takes at least this many times as long as the candidate."""
+"""Given: the default is far behind where it surely takes at least this many times as long as the candidate."""
 
 
 @dataclass(frozen=True)
@@ -44,8 +45,11 @@ def mistakes(verdicts: Sequence[SizeVerdict]) -> list[Mistake]:
     known = {(verdict.cell.ranks, verdict.cell.message_bytes): verdict for verdict in verdicts}
     result = []
     for ranks in sorted({ranks for ranks, _ in known}):
-        row = sorted((verdict for verdict in verdicts if verdict.cell.ranks == ranks), key=_bytes)
-        for run in _runs(row):
+        row = sorted(
+            (verdict for verdict in verdicts if verdict.cell.ranks == ranks),
+            key=lambda verdict: verdict.cell.message_bytes,
+        )
+        for run in (list(group) for is_far, group in groupby(row, _is_far) if is_far):
             worst = max(run, key=lambda verdict: verdict.gain)
             assert worst.candidate is not None and worst.ratio is not None
             beside = [neighbour.gain for neighbour in _neighbours(run, row, known)]
@@ -64,25 +68,8 @@ def mistakes(verdicts: Sequence[SizeVerdict]) -> list[Mistake]:
     return sorted(result, key=lambda mistake: -mistake.factor)
 
 
-def _bytes(verdict: SizeVerdict) -> int:
-    return verdict.cell.message_bytes
-
-
 def _is_far(verdict: SizeVerdict) -> bool:
     return verdict.is_changed and verdict.ratio is not None and verdict.ratio.high <= 1 / FAR
-
-
-def _runs(row: Sequence[SizeVerdict]) -> list[list[SizeVerdict]]:
-    runs: list[list[SizeVerdict]] = []
-    goes_on = False
-    for verdict in row:
-        if _is_far(verdict):
-            if goes_on:
-                runs[-1].append(verdict)
-            else:
-                runs.append([verdict])
-        goes_on = _is_far(verdict)
-    return runs
 
 
 def _neighbours(

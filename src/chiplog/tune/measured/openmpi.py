@@ -16,7 +16,7 @@ from chiplog.tune.measured.candidate import Candidate, Field
 from chiplog.tune.version import Version
 
 SEGMENTS = (8192, 65536)
-"""Segment sizes that are tried beside whole messages."""
+"""Given: segment sizes that are tried beside whole messages."""
 SEGMENTED: Mapping[str, tuple[str, ...]] = {
     "bcast": ("chain", "pipeline", "split_binary_tree", "binary_tree", "binomial", "knomial"),
     "reduce": ("chain", "pipeline", "binary", "binomial", "in-order_binary"),

@@ -24,6 +24,7 @@ from chiplog.errors import RunFailed
 from chiplog.measurement.datatypes import DATATYPE_BYTES
 from chiplog.tune.measured.candidate import DEFAULT, DEFAULT_NAME, Candidate
 from chiplog.tune.measured.cells import (
+    FAR_BEHIND,
     CellState,
     Run,
     affordable,
@@ -33,22 +34,27 @@ from chiplog.tune.measured.cells import (
     runs_of,
     sizes_between,
 )
-from chiplog.tune.measured.launch import Cell, Effort, Launcher, RaceEntry, Result, trial_seconds
+from chiplog.tune.measured.launch import (
+    Cell,
+    Effort,
+    Launcher,
+    RaceEntry,
+    Result,
+    trial_seconds,
+)
 from chiplog.tune.measured.raced import Raced, RaceOptions, SizeToConfirm
 from chiplog.tune.measured.statistics import LOOKS, is_hopeless, ratio_over_launches
 
-SCREENINGS = 3
-REFINEMENTS = 2
-"""Launches of sizes that were added."""
 CUTOFF = 3.0
-"""A candidate that the model predicts to take longer than this times the best prediction does not take part."""
-FIRST_CUTOFF = 2.0
-"""In the first launch, where all take part: a trial longer than this times the shortest is all that one gets."""
-NO_CUTOFF = 1e12
-"""Confirmation keeps all samples: without the slow ones, the rest would look faster than it is."""
+"""Given: a candidate that the model predicts to take longer than this times the best prediction does not take part."""
+SCREENINGS = 3
+"""Given: launches that screen."""
+REFINEMENTS = SCREENINGS - 1
+"""Derived: launches of sizes that were added, which begin where the first has been."""
 SCREENING_SHARE = 0.5
-"""Of the budget, at which screening ends."""
+"""Given: of the budget, at which screening ends."""
 FAILURES_OF_DEFAULT = 2
+"""Given: launches in which the default fails, after which nothing can be measured."""
 
 Tell = Callable[[str], None]
 Log = Callable[[str, Sequence[RaceEntry], Result], None]
@@ -134,9 +140,7 @@ class Race:
         ]
         if not entries:
             return
-        effort = replace(self._options.effort, least=1, checks=number <= 1)
-        if number == 0:
-            effort = replace(effort, cutoff=FIRST_CUTOFF)
+        effort = replace(self._options.effort, least=1, cutoff=FAR_BEHIND, checks=number <= 1)
         for used, result in self._launch("screen", entries, effort, what):
             self.raced.screen(used, result)
         for open_cell in open_cells:
@@ -238,8 +242,7 @@ class Race:
 
     def _confirm_once(self, points: Sequence[SizeToConfirm], what: str) -> None:
         entries = [RaceEntry(point.cell, (DEFAULT, point.candidate)) for point in points]
-        effort = replace(self._options.effort, cutoff=NO_CUTOFF)
-        for used, result in self._launch("confirm", entries, effort, what):
+        for used, result in self._launch("confirm", entries, self._options.effort, what):
             self.raced.confirm(used, result)
 
     def _open(self, points: Sequence[SizeToConfirm], count: int) -> list[SizeToConfirm]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from chiplog.measurement.datatypes import BYTE, whole_datatypes
 from chiplog.tune.measured.candidate import DEFAULT_NAME, Candidate
 from chiplog.tune.measured.cells import CellState, Run
-from chiplog.tune.measured.launch import Cell, Effort, RaceEntry, Result
+from chiplog.tune.measured.launch import BUDGET_SECONDS, Cell, Effort, RaceEntry, Result
 from chiplog.tune.measured.statistics import MARGIN, log_ratio
 
 
@@ -20,7 +20,7 @@ class RaceOptions:
     operation: str
     ranks: tuple[int, ...]
     sizes: tuple[int, ...]
-    budget_seconds: float = 600.0
+    budget_seconds: float = BUDGET_SECONDS
     seed: int = 1
     effort: Effort = field(default_factory=Effort)
     datatypes: tuple[str, ...] = (BYTE,)

@@ -11,23 +11,28 @@ points and of looks at the data (Bonferroni), by two for the two kinds of interv
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.special import bdtr, stdtrit
 
+from chiplog.json_values import plain
 from chiplog.tune.measured.launch import CandidateSamples
 
 LOOKS = (4, 6, 9, 14, 24)
-"""Confirming launches after which the data are looked at; what is sure, or hopeless, ends at the first look."""
-LEAST_TO_DESPAIR = 6
+"""Given: confirming launches after which the data are looked at; what is sure, or hopeless, ends at the first look."""
+LEAST_TO_DESPAIR = LOOKS[1]
 """Launches before their scatter is believed."""
 RISK = 0.05
-"""Of any wrong statement in one tuning."""
-LARGEST_LOG = 700.0
+"""Given: of any wrong statement in one tuning."""
+ENDS = 4
+"""Derived: two ends of each of two kinds of intervals share the risk of a statement."""
+LARGEST_LOG = math.log(sys.float_info.max)
 MARGIN = 1.03
-"""A held-out size within a range of sizes may be slower by this factor at most."""
+"""Given: a held-out size within a range of sizes may be slower by this factor at most."""
 
 
 @dataclass(frozen=True)
@@ -38,6 +43,14 @@ class CandidateRatio:
     low: float
     high: float
     launches: int
+
+
+def ratio_to_json(ratio: CandidateRatio | None) -> dict[str, float | None]:
+    """The ratio and its interval; null where nothing was measured, or nothing bounds it."""
+    if ratio is None:
+        return dict.fromkeys(("ratio", "ratio_low", "ratio_high"))
+    numbers = {"ratio": ratio.value, "ratio_low": ratio.low, "ratio_high": ratio.high}
+    return {name: plain(number) for name, number in numbers.items()}
 
 
 def log_ratio(candidate: CandidateSamples, default: CandidateSamples) -> float | None:
@@ -55,28 +68,27 @@ def log_ratio(candidate: CandidateSamples, default: CandidateSamples) -> float |
     return max(logs, default=None)
 
 
-def ratio_over_launches(
-    logs: Sequence[float], statements: int, risk: float = RISK
-) -> CandidateRatio:
+def ratio_over_launches(logs: Sequence[float], statements: int) -> CandidateRatio:
     """The typical ratio of a launch, with an interval that holds for all `statements` together.
 
     `statements` is the number of points times that of looks. Without two launches nothing bounds it.
     """
     if not logs:
         return CandidateRatio(math.nan, 0.0, math.inf, 0)
-    each = risk / (4 * max(1, statements))
-    by_mean, by_median = _of_mean(logs, each), _of_median(logs, each)
+    each = RISK / (ENDS * max(1, statements))
+    by_mean, by_median = mean_interval(logs, each), _of_median(logs, each)
     value, low, high = by_mean if by_mean[2] <= by_median[2] else by_median
-    return CandidateRatio(_exp(value), _exp(low), _exp(high), len(logs))
+    return CandidateRatio(ratio_of(value), ratio_of(low), ratio_of(high), len(logs))
 
 
-def _of_mean(logs: Sequence[float], risk: float) -> tuple[float, float, float]:
-    """Mean, low and high of the t interval; `risk` is that of each end."""
-    mean = float(np.mean(logs))
-    if len(logs) < 2:
+def mean_interval(values: ArrayLike, risk: float) -> tuple[float, float, float]:
+    """Mean, low and high of the t interval; `risk` is that of each end. Nothing bounds the mean of a single value."""
+    array = np.asarray(values, dtype=np.float64)
+    mean = float(np.mean(array))
+    if array.size < 2:
         return mean, -math.inf, math.inf
-    error = float(np.std(logs, ddof=1)) / math.sqrt(len(logs))
-    reach = -float(stdtrit(len(logs) - 1, risk)) * error
+    error = float(np.std(array, ddof=1)) / math.sqrt(array.size)
+    reach = -float(stdtrit(array.size - 1, risk)) * error
     return mean, mean - reach, mean + reach
 
 
@@ -92,11 +104,12 @@ def _of_median(logs: Sequence[float], risk: float) -> tuple[float, float, float]
     return median, ordered[beyond], ordered[-1 - beyond]
 
 
-def _exp(value: float) -> float:
-    return math.exp(value) if value < LARGEST_LOG else math.inf
+def ratio_of(log: float) -> float:
+    """The ratio of a logarithm; infinite where it is too large for a float."""
+    return math.exp(log) if log < LARGEST_LOG else math.inf
 
 
-def is_hopeless(logs: Sequence[float], limit: float, statements: int, risk: float = RISK) -> bool:
+def is_hopeless(logs: Sequence[float], limit: float, statements: int) -> bool:
     """Whether more launches are not worth their time.
 
     They are not where the middle one is not below the limit, or where launches that go on scattering as much as these
@@ -104,7 +117,7 @@ def is_hopeless(logs: Sequence[float], limit: float, statements: int, risk: floa
     """
     if not logs or float(np.median(logs)) >= math.log(limit):
         return True
-    each = risk / (4 * max(1, statements))
+    each = RISK / (ENDS * max(1, statements))
     scatter = float(np.std(logs, ddof=1)) if len(logs) > 1 else 0.0
     reach = -float(stdtrit(LOOKS[-1] - 1, each)) * scatter / math.sqrt(LOOKS[-1])
     by_mean = float(np.mean(logs)) + reach

@@ -16,7 +16,7 @@ from chiplog.tune.measured.choices import SizeVerdict
 from chiplog.tune.measured.launch import Effort, trial_seconds
 from chiplog.tune.measured.mistakes import Mistake, mistakes
 from chiplog.tune.measured.raced import Raced
-from chiplog.tune.measured.statistics import LOOKS
+from chiplog.tune.measured.statistics import LOOKS, ratio_to_json
 
 FEWEST = Effort().least
 SCHEMA = "chiplog.measured-tuning/1"
@@ -158,16 +158,7 @@ def verdict_to_json(verdict: SizeVerdict) -> dict[str, Any]:
         "candidate": verdict.candidate.name if verdict.candidate else None,
         "changed": verdict.is_changed,
         "default_seconds": plain(verdict.default_seconds),
-        "ratio": ratio.value if ratio and ratio.launches else None,
-        "ratio_low": ratio.low if ratio and ratio.launches else None,
-        "ratio_high": plain(ratio.high) if ratio else None,
-        "by_datatype": {
-            name: {
-                "ratio": plain(of.value),
-                "ratio_low": plain(of.low),
-                "ratio_high": plain(of.high),
-            }
-            for name, of in verdict.by_datatype.items()
-        },
+        **ratio_to_json(ratio if ratio and ratio.launches else None),
+        "by_datatype": {name: ratio_to_json(of) for name, of in verdict.by_datatype.items()},
         "launches": ratio.launches if ratio else 0,
     }

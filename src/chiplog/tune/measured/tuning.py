@@ -21,7 +21,7 @@ from chiplog.tune.formats.mpich_device import flat_composition
 from chiplog.tune.measured import intelmpi, mpich, openmpi
 from chiplog.tune.measured.candidate import Candidate, Field
 from chiplog.tune.measured.choices import SizeVerdict, tuning_of, verdicts
-from chiplog.tune.measured.launch import Cell, Effort, Launcher
+from chiplog.tune.measured.launch import BUDGET_SECONDS, Cell, Effort, Launcher
 from chiplog.tune.measured.mpi_launcher import MpiLauncher, World
 from chiplog.tune.measured.race import Race
 from chiplog.tune.measured.raced import Raced, RaceOptions
@@ -44,6 +44,7 @@ OPERATIONS = (
 KINDS = {"openmpi": "openmpi", "mpich": "mpich", "intelmpi": "intel"}
 """The kind of MPI of each program that --measure accepts."""
 DEFAULT_SIZES = tuple(4**power for power in range(11))
+"""Given: bytes, from 1 B to 1 MiB."""
 WITH_PREDEFINED_ONLY = "mpich"
 """Its trees can tell operations of the program's own from predefined ones, so the file is for these only."""
 
@@ -61,7 +62,7 @@ class Asked:
     """Numbers of ranks of communicators; none for all ranks."""
     launcher: str | None = None
     mpi: str | None = None
-    budget_seconds: float = 600.0
+    budget_seconds: float = BUDGET_SECONDS
     seed: int = 1
     commutative: bool = False
     datatypes: tuple[str, ...] = tuple(DATATYPE_BYTES)
@@ -103,10 +104,9 @@ def measure(asked: Asked, samples_file: Path, tell: Callable[[str], None]) -> Me
     if not field.candidates:
         raise RunFailed(f"{mpi} has no algorithms of {asked.operation} that can be forced.")
     shaped = ("--shape", str(asked.shape)) if asked.shape else ()
-    racing = _racing(
-        asked,
-        replace(launcher, environment=field.environment, options=(*field.options, *shaped)),
-    )
+    every = replace(launcher, environment=field.environment, options=(*field.options, *shaped))
+    # Intel MPI takes a preset at its start only.
+    racing: Launcher = intelmpi.SeparateLaunches(every) if asked.program == "intelmpi" else every
     options = RaceOptions(
         asked.operation,
         _communicators(asked, world.ranks),
@@ -194,11 +194,6 @@ def _communicators(asked: Asked, world: int) -> tuple[int, ...]:
             f"--ranks: {world} ranks are started, so --measure accepts 2 to {world}, separated by commas."
         )
     return tuple(sorted(set(ranks)))
-
-
-def _racing(asked: Asked, launcher: MpiLauncher) -> Launcher:
-    """What starts the ranks of a race: Intel MPI takes a preset at its start only."""
-    return intelmpi.SeparateLaunches(launcher) if asked.program == "intelmpi" else launcher
 
 
 def _field(asked: Asked, mpi: Mpi, launcher: MpiLauncher, world: World) -> Field:

@@ -27,8 +27,11 @@ COLLECTIVES = {
 }
 """NCCL's name of each operation that its plug-ins choose for, by chiplog's."""
 ANY = -1
+"""Given: the plug-in's word for whatever it may be."""
 MOST_CHANNELS = 1024
+"""Given: far more than any NCCL has."""
 LONGEST_LINE = 255
+"""Given: characters that the plug-in reads as one line."""
 VARIABLES = ("NCCL_TUNER_PLUGIN", "NCCL_TUNER_CONFIG_FILE")
 
 

@@ -29,9 +29,9 @@ class NcclCell:
 class NcclRuns:
     """All runs, of one number of ranks on one number of nodes."""
 
-    ranks: int = 0
-    nodes: int = 0
-    resolution_seconds: float = 0.0
+    ranks: int = 0  # Given: none yet
+    nodes: int = 0  # Given: none yet
+    resolution_seconds: float = 0.0  # Given: that of no file
     seconds: dict[NcclCell, dict[str, dict[NcclCandidate | None, list[float]]]] = field(
         default_factory=dict
     )

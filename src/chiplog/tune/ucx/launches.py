@@ -15,12 +15,12 @@ from chiplog.tune.measured.launch import CandidateSamples
 from chiplog.tune.ucx.protocols import Protocols, read_protocols
 
 TRAIN = 10
-"""Messages in a row before the answer, of the second of two ways in which programs send."""
+"""Given: messages in a row before the answer, of the second of two ways in which programs send."""
 MODES = {1: "ping-pong", TRAIN: "train"}
 VISITS = 3
-"""Records of each size in a launch, so that what else runs for a moment does not meet all samples of a size."""
+"""Given: records of each size in a launch, so that what else runs for a moment does not meet all samples of a size."""
 STOP = StopRule(relative_half_width=0.0, min_samples=5, max_samples=40, budget_ns=10_000_000)
-"""Of one record; launches are repeated, so none need be precise by itself."""
+"""Given: of one record; launches are repeated, so none need be precise by itself."""
 
 Settings = Mapping[str, str]
 

@@ -9,9 +9,11 @@ from dataclasses import dataclass
 
 from chiplog.errors import RunFailed
 
+COPY, ZERO_COPY, RENDEZVOUS = "copy", "zero copy", "rendezvous"
+"""Kinds of protocols."""
 _STEPS = re.compile(r"(\d+)\.\.<([^>]+)>")
 _ROW = re.compile(r"(\d+)([KMGT]?)(?:\.\.\S+)? (.+)")
-_UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
+_UNITS = {unit: 1 << 10 * power for power, unit in enumerate(("", "K", "M", "G", "T"))}
 
 
 @dataclass(frozen=True)
@@ -59,11 +61,8 @@ def _steps_in(text: str) -> list[tuple[int, str]]:
     return [(int(row[1]) * _UNITS[row[2]], row[3].removeprefix("(?) "))]
 
 
-def is_rendezvous(protocol: str) -> bool:
-    """Does the sender wait until the receiver has a buffer?"""
-    return protocol.startswith(("rndv", "rendezvous"))
-
-
-def is_zero_copy(protocol: str) -> bool:
-    """Is it an eager protocol that sends from the user's buffer?"""
-    return not is_rendezvous(protocol) and ("zcopy" in protocol or "zero-copy" in protocol)
+def kind_of(protocol: str) -> str:
+    """Whether the sender waits until the receiver has a buffer, else sends from the user's buffer, or from a copy."""
+    if protocol.startswith(("rndv", "rendezvous")):
+        return RENDEZVOUS
+    return ZERO_COPY if "zcopy" in protocol or "zero-copy" in protocol else COPY

@@ -8,6 +8,7 @@ from typing import Any
 
 from chiplog.json_values import members, plain
 from chiplog.quoting import for_line
+from chiplog.tune.measured.statistics import ratio_to_json
 from chiplog.tune.ucx.race import SizeRatio
 from chiplog.tune.ucx.thresholds import Threshold
 
@@ -81,9 +82,7 @@ class UcxTuning:
                 {
                     "bytes": row.message_bytes,
                     **members(row, "now", "then"),
-                    "ratio": plain(row.ratio.value),
-                    "ratio_low": plain(row.ratio.low),
-                    "ratio_high": plain(row.ratio.high),
+                    **ratio_to_json(row.ratio),
                     "launches": row.ratio.launches,
                 }
                 for row in self.race

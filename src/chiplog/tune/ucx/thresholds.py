@@ -16,14 +16,12 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import stdtrit
 
-from chiplog.tune.measured.statistics import RISK
+from chiplog.tune.measured.statistics import RISK, mean_interval
 from chiplog.tune.ucx.launches import UcxLaunch
-from chiplog.tune.ucx.protocols import Protocols, is_rendezvous, is_zero_copy
+from chiplog.tune.ucx.protocols import COPY, RENDEZVOUS, ZERO_COPY, Protocols, kind_of
 
 RENDEZVOUS_VARIABLE, ZERO_COPY_VARIABLE = "UCX_RNDV_THRESH", "UCX_ZCOPY_THRESH"
-COPY, ZERO_COPY, RENDEZVOUS = "copy", "zero copy", "rendezvous"
 ARMS: Mapping[str, Mapping[str, str]] = {
     COPY: {RENDEZVOUS_VARIABLE: "inf", ZERO_COPY_VARIABLE: "inf"},
     ZERO_COPY: {RENDEZVOUS_VARIABLE: "inf", ZERO_COPY_VARIABLE: "0"},
@@ -35,13 +33,6 @@ AUTO = {RENDEZVOUS_VARIABLE: "auto", ZERO_COPY_VARIABLE: "auto"}
 
 Places = tuple[int, int]
 """How many of the sizes go by copies, and how many not by rendezvous."""
-
-
-def kind_of(protocol: str) -> str:
-    """Which of the arms a protocol belongs to."""
-    if is_rendezvous(protocol):
-        return RENDEZVOUS
-    return ZERO_COPY if is_zero_copy(protocol) else COPY
 
 
 @dataclass(frozen=True)
@@ -122,12 +113,7 @@ class Blocks:
     def is_as_good(self, kinds: Sequence[str]) -> bool:
         """Is it not surely worse than the best pair?"""
         excess = self.cost(kinds) - self.cost(self.kinds_at(self.best))
-        blocks = len(self.launches)
-        if blocks < 2:
-            return True
-        error = float(np.std(excess, ddof=1)) / math.sqrt(blocks)
-        reach = -float(stdtrit(blocks - 1, RISK / len(self.pairs))) * error
-        return float(np.mean(excess)) - reach <= 0.0
+        return mean_interval(excess, RISK / len(self.pairs))[1] <= 0.0
 
     @cached_property
     def good(self) -> tuple[Places, ...]:

@@ -9,27 +9,24 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
-from scipy.special import stdtrit
 
 from chiplog.errors import UsageError
 from chiplog.measurement.start import Start, transport_of
 from chiplog.output_file import write_text
 from chiplog.plan import parse_sizes
-from chiplog.tune.measured.statistics import RISK
+from chiplog.tune.measured.statistics import RISK, mean_interval
 from chiplog.tune.ucx.launches import MODES, Measure, Settings, UcxLaunch, measure_with
+from chiplog.tune.ucx.protocols import kind_of
 from chiplog.tune.ucx.race import Pairs, held_out_sizes
 from chiplog.tune.ucx.result import Speed, UcxTuning, settings_text
-from chiplog.tune.ucx.thresholds import (
-    ARMS,
-    AUTO,
-    Blocks,
-    kind_of,
-)
+from chiplog.tune.ucx.thresholds import ARMS, AUTO, Blocks
 
 TRANSPORT = "ucx"
 SIZES = "8:4MiB:1"
 BLOCKS = 6
+"""Given: launches of each protocol, by default."""
 FEWEST_BLOCKS = 3
+"""Given: with fewer, an interval over launches says nothing."""
 
 Tell = Callable[[str], None]
 
@@ -42,6 +39,7 @@ class UcxOptions:
     blocks: int = BLOCKS
     """Launches of each protocol."""
     seed: int = 1
+    """Given: any will do."""
     start: Start = field(default_factory=Start)
 
 
@@ -180,7 +178,5 @@ def _one_way(blocks: Blocks, arm: str, size: int) -> tuple[float, float, float]:
     """Half a ping-pong in seconds: the geometric mean over launches, with its t interval."""
     samples = [block[arm].samples[size].by_mode[MODES[1]] for block in blocks.launches]
     logs = np.log([np.median(seconds) / 2 for seconds in samples])
-    error = float(np.std(logs, ddof=1)) / math.sqrt(len(logs))
-    reach = -float(stdtrit(len(logs) - 1, RISK / 2)) * error
-    mean = float(np.mean(logs))
-    return math.exp(mean), math.exp(mean - reach), math.exp(mean + reach)
+    value, low, high = map(math.exp, mean_interval(logs, RISK / 2))
+    return value, low, high

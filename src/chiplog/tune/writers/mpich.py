@@ -6,13 +6,13 @@ from pathlib import Path
 
 from chiplog.measurement.mpis import Mpi
 from chiplog.tune.check.proof import MarkedFormat, by_marked_copy
-from chiplog.tune.formats import mpich_cvars, mpich_device, mpich_json
+from chiplog.tune.formats import mpich_cvars, mpich_device, mpich_json, one_radix
 from chiplog.tune.mpich_tree import device_tree, mpich_here, own_tree
 from chiplog.tune.version import Version, parse_version
 from chiplog.tune.writer import TuningFormat, TuningWriter, release_of
 
 TREE = MarkedFormat("MPICH's JSON tree", mpich_json.settings, mpich_json.marked)
-VARIABLES = MarkedFormat("MPICH's control variables", mpich_cvars.settings, mpich_cvars.marked)
+VARIABLES = MarkedFormat("MPICH's control variables", one_radix.settings, mpich_cvars.marked)
 
 
 def format_for(path: Path, version: str | None, mpi: str | None) -> tuple[TuningFormat, Version]:
