@@ -11,7 +11,7 @@ import pytest
 
 TOOL = Path(__file__).resolve().parents[2] / "tools" / "count_tuned_numbers.py"
 MOST = 120
-MOST_OF_STUDIES = 200
+MOST_OF_STUDIES = 25
 
 
 @pytest.fixture(scope="module")
