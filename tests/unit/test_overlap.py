@@ -74,13 +74,17 @@ def test_the_processor_s_own_work_is_what_is_not_hidden(tmp_path: Path, copied: 
         assert share.low <= share.value <= share.high
 
 
-@pytest.mark.parametrize("seed", range(6))
-def test_the_interval_holds_the_truth_in_noise(tmp_path: Path, seed: int) -> None:
-    noisy = measured(tmp_path, target(0.1, f",noise=0.03,seed={seed}"), seed=seed)
-    found = shares(noisy)
-    held = [share.low <= truth(size, 0.1) <= share.high for (_, size), share in found.items()]
-    assert sum(held) >= len(held) - 1
-    assert all(share.high - share.low < 0.1 for share in found.values())
+def test_the_interval_holds_the_truth_in_noise(tmp_path: Path) -> None:
+    held = []
+    for seed in range(6):
+        folder = tmp_path / str(seed)
+        folder.mkdir()
+        noisy = measured(folder, target(0.1, f",noise=0.03,seed={seed}"), seed=seed)
+        for (_, size), share in shares(noisy).items():
+            held.append(share.low <= truth(size, 0.1) <= share.high)
+            assert share.high - share.low < 0.1
+    # Of 48 intervals that hold with 95 %, fewer than 41 would hold once in some thousand times.
+    assert sum(held) >= 41
 
 
 def test_a_handshake_without_progress_hides_its_way_only(tmp_path: Path) -> None:
@@ -90,11 +94,9 @@ def test_a_handshake_without_progress_hides_its_way_only(tmp_path: Path) -> None
         if size <= EAGER_BYTES:
             assert share.value == pytest.approx(truth(size, 0.0), abs=1e-3)
         else:
-            # The request's way to the other rank and, for a sender, the answer's way back.
+            # What a request and its answer, or two requests, take on their way.
             whole = transfer(size, 0.0) + 2 * (L + O_SEND + O_RECEIVE)
-            early = {"send": 2 * L + O_SEND + O_RECEIVE, "receive": 2 * L + O_SEND + O_RECEIVE}[
-                side
-            ]
+            early = 2 * L + O_SEND + O_RECEIVE
             assert share.value == pytest.approx(early / whole, abs=1e-3), (side, size)
 
 
@@ -104,8 +106,9 @@ def test_with_progress_a_handshake_is_hidden_too(tmp_path: Path) -> None:
 
 
 def test_what_scatters_more_than_could_be_hidden_is_not_identified(tmp_path: Path) -> None:
-    found = shares(measured(tmp_path, target(0.0, ",noise=3"), sizes=(1,)))
-    for share in found.values():
+    dataset = measured(tmp_path, target(0.0, ",noise=3"), sizes=(1,), visits=1)
+    few = tuple(replace(series, seconds=series.seconds[:8]) for series in dataset.series)
+    for share in overlap(replace(dataset, series=few)):
         assert not share.is_identified
         assert share.reason is not None and "scatter" in share.reason
         assert share.to_json()["hidden_share"] is None
@@ -164,9 +167,9 @@ def test_the_table_and_the_section_show_where_less_is_hidden(tmp_path: Path) -> 
     assert section is not None
     told, figure = section.blocks
     assert isinstance(told, Paragraph) and isinstance(figure, Figure)
-    assert text_of(told.text) == summary(overlap(dataset))
-    assert "of a send 83 to 84 % up to 1 KiB" in text_of(told.text)
-    assert "from 64 KiB on; of a receive 83 to 84 % up to 1 KiB" in text_of(told.text)
+    assert text_of(told.content) == summary(overlap(dataset))
+    assert "of a send 83 to 84 % up to 1 KiB" in text_of(told.content)
+    assert "from 64 KiB on; of a receive 83 to 84 % up to 1 KiB" in text_of(told.content)
 
 
 def test_a_share_that_falls_nowhere_is_said_as_a_range(tmp_path: Path) -> None:
@@ -182,7 +185,9 @@ def test_json_and_python_have_the_shares(tmp_path: Path) -> None:
     assert [(row["side"], row["message_bytes"]) for row in rows] == [("send", 8), ("receive", 8)]
     assert rows[0]["hidden_share"] == pytest.approx(truth(8, 0.0), abs=1e-3)
     shown = chiplog.overlap(out)
-    assert [row["hidden_share"] for row in shown.rows] == [row["hidden_share"] for row in rows]
+    assert [row["hidden_share"] for row in shown.rows] == pytest.approx(
+        [row["hidden_share"] for row in rows]
+    )
 
 
 def test_a_run_without_it_is_refused(tmp_path: Path) -> None:
