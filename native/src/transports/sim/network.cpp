@@ -164,9 +164,9 @@ void Network::send_between_nodes(Rank from, Rank to, Message& message, const Tim
 void Network::wait_sends(Rank rank) {
   Process& sender = process(rank);
   end_burst(sender);
-  sender.waits_since = sender.cpu;
+  sender.waits = true;
   fibers_.wait_until([&] { return sender.matched_sends == sender.synchronised_sends; });
-  sender.waits_since.reset();
+  sender.waits = false;
   sender.cpu = std::max(sender.cpu, sender.latest_match);
   sender.ready_since = std::max(sender.ready_since, sender.cpu);
 }
@@ -180,8 +180,8 @@ void Network::match(Message& message, Process& sender, const Process& receiver, 
     const Picoseconds request = std::max(message.posted + times.o_s + times.L, ready) + times.o_r;
     Picoseconds answer = request + times.o_s + times.L;
     if (!is_always_heard) {
-      fibers_.wait_until([&] { return sender.waits_since.has_value(); });
-      answer = std::max(answer, *sender.waits_since);
+      fibers_.wait_until([&] { return sender.waits; });
+      answer = std::max(answer, sender.computed_until);
     }
     sender_goes_on = answer + times.o_r + times.send;
     message.arrival = inject(sender, sender_goes_on, times);
@@ -214,11 +214,11 @@ std::size_t Network::wait_recv(Rank rank, Rank source, std::byte* payload, std::
 
 std::size_t Network::recv(Rank rank, Rank source, std::byte* payload, std::size_t capacity_bytes) {
   Process& receiver = process(rank);
-  receiver.waits_since = receiver.cpu;
+  receiver.waits = true;
   Message message = take(of(messages_, source, rank), rank, source);
   const Times time = times(message.bytes, rank, source, message.duplex);
   if (message.synchronises) match(message, process(source), receiver, time);
-  receiver.waits_since.reset();
+  receiver.waits = false;
   receiver.cpu = received(message, receiver.cpu, time);
   if (message.bytes > capacity_bytes) {
     throw Truncated("a message of " + std::to_string(message.bytes) + " bytes arrived where there was room for " +
@@ -279,7 +279,7 @@ void Network::compute(Rank rank, Picoseconds duration) {
   Process& busy = process(rank);
   end_burst(busy);
   busy.cpu += duration;
-  busy.ready_since = busy.cpu;
+  busy.ready_since = busy.computed_until = busy.cpu;
 }
 
 bool Network::next_event() {

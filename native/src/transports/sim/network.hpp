@@ -121,7 +121,8 @@ class Network {
     std::uint64_t matched_sends = 0;
     Picoseconds latest_match = 0;  // when the sender may go on
     std::optional<Picoseconds> receive_posted;
-    std::optional<Picoseconds> waits_since;  // in a call that waits for a message
+    bool waits = false;  // in a call
+    Picoseconds computed_until = 0;
     bool settled = false;
     std::uint64_t meeting = 0;
     Picoseconds latest_fetch = 0;
