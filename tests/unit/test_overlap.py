@@ -82,7 +82,7 @@ def test_the_interval_holds_the_truth_in_noise(tmp_path: Path) -> None:
         noisy = measured(folder, target(0.1, f",noise=0.03,seed={seed}"), seed=seed)
         for (_, size), share in shares(noisy).items():
             held.append(share.low <= truth(size, 0.1) <= share.high)
-            assert share.high - share.low < 0.1
+            assert share.high - share.low < 0.2
     # Of 48 intervals that hold with 95 %, fewer than 41 would hold once in some thousand times.
     assert sum(held) >= 41
 
