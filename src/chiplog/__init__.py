@@ -7,8 +7,8 @@
     '5.00 us'
 
 `measure`, `read`, `fit`, `changes`, `compare`, `predict`, `simulate`, `app`, `bench`, `guidelines`, `survey`, `ucx` and
-`run` are the commands as functions (`chiplog.api`). Functions are verbs; the packages that do the work are nouns, such
-as `chiplog.fitting`.
+`run` are the commands as functions (`chiplog.api`), and `overlap` is what a pattern tells. Functions are verbs; the
+packages that do the work are nouns, such as `chiplog.fitting`.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ __all__ = [
     "guidelines",
     "history",
     "measure",
+    "overlap",
     "predict",
     "read",
     "run",

@@ -281,7 +281,7 @@ def test_a_pattern_that_nobody_knows_is_shown_with_its_convention(tmp_path: Path
     assert text_of(table.caption).startswith("Swim lanes by size: whole round trip; median of this")
 
 
-@pytest.mark.parametrize("pattern", sorted(KNOWN - {"late_receiver"}))
+@pytest.mark.parametrize("pattern", sorted(KNOWN - {"late_receiver", "overlap_receive"}))
 def test_what_measure_prints_fits_80_columns_and_says_what_its_intervals_are_of(
     tmp_path: Path, pattern: str
 ) -> None:
@@ -343,3 +343,25 @@ def test_the_growing_table_says_what_its_times_are(
     with RunWriter.create(tmp_path / "run.jsonl", example_header()) as writer:
         writer.append(example_record(0, example_series(samples, **members)))
     assert heading(read_run(tmp_path / "run.jsonl").series[0]) == (name, share)
+
+
+def test_an_incast_shows_what_each_further_message_adds(tmp_path: Path) -> None:
+    found = rows(measured(tmp_path, "incast", sizes=(1, 1001)))
+    assert found["head"] == ["size", "p", "time", "95 % interval", "one more", "its rate"]
+    # A request and a message, 2 (L + o_s + o_r), and from one request to the next g.
+    assert found["1 B"][:3] == ["1 B", "1", "14.000 us"]
+    assert found["1 B 5"][2] == "22.000 us"
+    assert found["1,001 B 5"][4] == "2.00 us"
+
+
+def test_an_incast_is_compared_with_one_message_of_its_own_record(tmp_path: Path) -> None:
+    slow = example_record(1, *(_incast(p, 3000 + 500 * p) for p in (1, 2, 3)))
+    with RunWriter.create(tmp_path / "run.jsonl", example_header()) as writer:
+        writer.append(example_record(0, *(_incast(p, 1000 + 500 * p) for p in (1, 2, 3))))
+        writer.append(slow)
+    found = rows(read_run(tmp_path / "run.jsonl"))
+    assert found["8 B 2"][4] == found["8 B 3"][4] == "500 ns"
+
+
+def _incast(peers: int, duration_ns: int) -> dict[str, object]:
+    return example_series([duration_ns] * 9, pattern="incast", message_bytes=8, peers=peers)

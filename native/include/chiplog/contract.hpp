@@ -28,6 +28,8 @@ struct TransportContract {
                 "AtomicOperations and declared_capabilities().atomics must agree");
   static_assert(declared.inline_send == SendsInline<T>,
                 "SendsInline and declared_capabilities().inline_send must agree");
+  static_assert(declared.posts_receives == PostsReceives<T>,
+                "PostsReceives and declared_capabilities().posts_receives must agree");
   static_assert(declared.list_posting == PostsLists<T>,
                 "PostsLists and declared_capabilities().list_posting must agree");
 

@@ -21,6 +21,8 @@ struct Capabilities {
   bool list_posting = false;
   // A send above some size completes only after its receive has been posted (rendezvous).
   bool synchronises = false;
+  // A receive can be posted, and waited for later (PostsReceives).
+  bool posts_receives = false;
   // Ranks may live on different hosts.
   bool multiple_hosts = false;
   std::size_t max_message_bytes = 0;
@@ -80,6 +82,15 @@ auto exchange_messages(T& transport, Rank peer, typename T::Buffer& out, std::si
     return received;
   }
 }
+
+// A receive that is posted and waited for later. One may be outstanding. `post_recv` returns at once; `wait_recv`
+// returns the length of the message once it is in the buffer, with the errors of `recv`.
+template <class T>
+concept PostsReceives =
+    Messaging<T> && requires(T transport, typename T::Buffer& buffer, Rank peer, std::size_t bytes) {
+      { transport.post_recv(peer, buffer, bytes) } -> std::same_as<void>;
+      { transport.wait_recv() } -> std::convertible_to<std::size_t>;
+    };
 
 // The description of a transport. `declared_capabilities()` is constexpr and says what it can do with the best device
 // and options; `capabilities()` says what it can do here, which is never more.

@@ -59,6 +59,7 @@ Json capabilities_object(const Capabilities& c) {
           {"inline_send", c.inline_send},
           {"list_posting", c.list_posting},
           {"synchronises", c.synchronises},
+          {"posts_receives", c.posts_receives},
           {"multiple_hosts", c.multiple_hosts},
           {"max_message_bytes", c.max_message_bytes},
           {"max_inline_bytes", c.max_inline_bytes}};

@@ -108,6 +108,7 @@ struct Pattern {
   bool takes_links = false;        // a request may list the pairs of ranks
   bool train_is_peers = false;     // one message to each peer
   bool needs_synchronising_transport = false;
+  bool needs_posted_receives = false;
   // Servers say that they are there even where the operation leaves them out.
   bool servers_announce_themselves = false;
   // Each pair is timed by its own client. A sample is the time of the slowest pair.

@@ -83,6 +83,10 @@ void check_series(const RequestLimits& limits, const SeriesRequest& series, cons
     throw UsageError(field_path(name, "pattern") + " " + std::string(series.pattern->name) +
                      ": sends never wait for receives on " + limits.transport);
   }
+  if (series.pattern->needs_posted_receives && !limits.capabilities.posts_receives) {
+    throw UsageError(field_path(name, "pattern") + " " + std::string(series.pattern->name) + ": " + limits.transport +
+                     " has no receive that is posted and waited for later");
+  }
   const double longest_ns = 0.5 * static_cast<double>(limits.time_limit.count());
   if (static_cast<double>(series.train + 1) * series.delay_ns > longest_ns) {
     throw UsageError(field_path(name, "delay_ns") + " times train must stay below half of the time limit, " +

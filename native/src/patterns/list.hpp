@@ -7,8 +7,10 @@
 #include "patterns/barrier.hpp"
 #include "patterns/exchange.hpp"
 #include "patterns/flood.hpp"
+#include "patterns/incast.hpp"
 #include "patterns/late_receiver.hpp"
 #include "patterns/one_to_many.hpp"
+#include "patterns/overlap.hpp"
 #include "patterns/pairs.hpp"
 #include "patterns/pattern_list.hpp"
 #include "patterns/ping_pong.hpp"
@@ -28,9 +30,12 @@ using AllPatterns = PatternList<  //
     patterns::LateReceiver,       //
     patterns::OneToMany,          //
     patterns::OneToManyList,      //
+    patterns::Incast,             //
     patterns::Pairs,              //
     patterns::PairsOneWay,        //
     patterns::Exchange,           //
+    patterns::Overlap,            //
+    patterns::OverlapReceive,     //
     patterns::Barrier,            //
     patterns::AllPairs,           //
     patterns::AllPairsOneWay,     //

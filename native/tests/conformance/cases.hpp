@@ -265,6 +265,30 @@ void an_exchange_keeps_the_order_of_messages(T& transport, Rank rank) {
   }
 }
 
+// Some are posted long before their message is sent, others when it waits already. Where the transport posts none,
+// there is nothing to check.
+template <Transport T>
+void posted_receives_get_their_messages(T& transport, Rank rank) {
+  if constexpr (PostsReceives<T>) {
+    constexpr std::size_t sizes[] = {0, 1, 8, 1000, 30'000, 400'000, 3'000'000};
+    auto out = transport.make_buffer(3'000'000);
+    auto in = transport.make_buffer(3'000'000);
+    for (std::uint64_t i = 0; i < 10 * std::size(sizes); ++i) {
+      const std::size_t bytes = at_most(transport, sizes[i % std::size(sizes)]);
+      if (rank == 0) {
+        if (i % 2 == 0) transport.recv(1, in, 0);
+        send_filled(transport, 1, out, bytes, i);
+      } else {
+        transport.post_recv(0, in, in.capacity());
+        if (i % 2 == 0) transport.send(0, out, 0);
+        const std::size_t received = transport.wait_recv();
+        require(received == bytes, std::to_string(received) + " bytes arrived of " + std::to_string(bytes));
+        require(!find_mismatch(std::span(in.data(), bytes), i), "a message of " + std::to_string(bytes) + " bytes");
+      }
+    }
+  }
+}
+
 template <Transport T>
 void options_in_force_are_one_json_object(T& transport, Rank /*rank*/) {
   const std::string json = transport.options_json();
@@ -345,6 +369,7 @@ std::vector<Case<T>> lasting_cases() {
       {"both ranks send at once", both_ranks_send_at_once<T>},
       {"messages of two lengths are exchanged", messages_of_two_lengths_are_exchanged<T>},
       {"an exchange keeps the order of messages", an_exchange_keeps_the_order_of_messages<T>},
+      {"posted receives get their messages", posted_receives_get_their_messages<T>},
       {"options in force are one JSON object", options_in_force_are_one_json_object<T>},
   };
 }

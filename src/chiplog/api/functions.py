@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from chiplog.benchmarking.result import Bench
     from chiplog.comparison.result import ModelRow, RunRow
     from chiplog.dataset.series import Dataset
+    from chiplog.fitting.quantities.overlap import HiddenShare
     from chiplog.fitting.result import Fit
     from chiplog.jobs.measure_to_report import RunResult
     from chiplog.machine_survey.result import SurveyResult
@@ -117,6 +118,23 @@ def changes(run: File | Dataset) -> ChangesResult:
     from chiplog.protocol_changes.find import find_changes
 
     return find_changes(_dataset(run))
+
+
+@for_python
+def overlap(run: File | Dataset) -> Results[HiddenShare]:
+    """How much of each send and receive of a run is hidden behind a computation; see the pattern overlap.
+
+    `side` says who computes, `value` is a share between 0 and 1 with its 95 % interval `low` to `high`, and `reason`
+    why it is not identified, where it is not. UsageError where the run has no such series.
+    """
+    from chiplog.api.tables import Results
+    from chiplog.fitting.quantities.overlap import HiddenShare
+    from chiplog.jobs.overlap import overlap as overlap_of
+
+    shares = overlap_of(_dataset(run))
+    if not shares:
+        raise UsageError("run: has no overlap to tell; measure it with patterns='overlap'.")
+    return Results(shares, HiddenShare.to_json)
 
 
 @for_python

@@ -27,6 +27,7 @@ from chiplog.cli.options import (
 from chiplog.cli.output import LABEL, note, say, wrapped, write_json
 from chiplog.cli.parameters import Argument, Option
 from chiplog.counts import counted
+from chiplog.dataset.patterns import OVERLAP
 from chiplog.errors import UsageError
 
 if TYPE_CHECKING:
@@ -242,9 +243,20 @@ def _measure(
     )
     if run.strict:
         measured.require_precision()
-    write_json(run.json_file, measured.to_json())
+    if run.json_file:
+        write_json(run.json_file, {**measured.to_json(), **_overlap_members(options, out)})
     if run.json_file != "-":
         _show(measured, out, limits.stop, _print_figures if run.fom else _print_tables)
+
+
+def _overlap_members(options: PlanOptions, out: Path) -> dict[str, object]:
+    """What the pattern overlap adds to the result for scripts; nothing where it was not measured."""
+    if OVERLAP not in options.patterns:
+        return {}
+    from chiplog.dataset.run_file import read_run
+    from chiplog.jobs.overlap import overlap
+
+    return {OVERLAP: [share.to_json() for share in overlap(read_run(out))]}
 
 
 def _show(

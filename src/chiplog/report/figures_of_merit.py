@@ -10,6 +10,7 @@ import numpy as np
 
 from chiplog.dataset.operations import NORMAL
 from chiplog.dataset.series import Dataset
+from chiplog.fitting.quantities.incast import INCAST
 from chiplog.fitting.quantities.over_sizes import (
     delayed_send_overhead,
     direct_send_overhead,
@@ -22,6 +23,7 @@ from chiplog.fitting.quantities.quantity import Quantity
 from chiplog.report.patterns import pattern_runs
 from chiplog.report.patterns.all_pairs import ALL, ALL_PAIRS, pair_medians
 from chiplog.report.patterns.exchange import EXCHANGE, exchange_times
+from chiplog.report.patterns.incast import incast_times
 from chiplog.report.patterns.pairs import pair_parts, pair_times
 from chiplog.report.patterns.peers import (
     BARRIER,
@@ -121,6 +123,9 @@ def _over_peers(run: PatternRun, prefix: str) -> Iterator[FigureOfMerit]:
     ):
         for (size, peers), value in sorted(times.items()):
             yield from _time_and_rate(f"{prefix}.{pattern}.{size}B.{peers}peers", name, value)
+    for (size, peers), value in incast_times(run)[0].items():
+        place = f"{prefix}.{INCAST}.{size}B.{peers}peers"
+        yield from _time_and_rate(place, "time", value, size * peers)
 
 
 def _all_pairs(run: PatternRun, prefix: str) -> Iterator[FigureOfMerit]:

@@ -31,6 +31,16 @@ class InlineMessages : public View<T> {
   std::size_t recv(Rank peer, Buffer& buffer, std::size_t capacity_bytes) {
     return this->transport_.recv(peer, buffer, capacity_bytes);
   }
+  void post_recv(Rank peer, Buffer& buffer, std::size_t capacity_bytes)
+    requires PostsReceives<T>
+  {
+    this->transport_.post_recv(peer, buffer, capacity_bytes);
+  }
+  auto wait_recv()
+    requires PostsReceives<T>
+  {
+    return this->transport_.wait_recv();
+  }
   [[nodiscard]] std::span<std::byte> landed(Rank /*peer*/, Buffer& buffer, std::size_t bytes) {
     return {buffer.data(), bytes};
   }

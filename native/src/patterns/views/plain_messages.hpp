@@ -28,6 +28,16 @@ class PlainMessages : public View<T> {
   auto exchange(Rank peer, Buffer& out, std::size_t bytes, Buffer& in, std::size_t capacity_bytes) {
     return exchange_messages(this->transport_, peer, out, bytes, in, capacity_bytes);
   }
+  void post_recv(Rank peer, Buffer& buffer, std::size_t capacity_bytes)
+    requires PostsReceives<T>
+  {
+    this->transport_.post_recv(peer, buffer, capacity_bytes);
+  }
+  auto wait_recv()
+    requires PostsReceives<T>
+  {
+    return this->transport_.wait_recv();
+  }
   [[nodiscard]] std::span<std::byte> landed(Rank /*peer*/, Buffer& buffer, std::size_t bytes) {
     return {buffer.data(), bytes};
   }

@@ -1,5 +1,5 @@
-// MPI: MPI_Send, MPI_Isend, MPI_Recv and MPI_Sendrecv on a communicator of its own, and one-sided operations where they
-// are asked for.
+// MPI: MPI_Send, MPI_Isend, MPI_Recv, MPI_Irecv and MPI_Sendrecv on a communicator of its own, and one-sided operations
+// where they are asked for.
 #pragma once
 
 #include <mpi.h>
@@ -51,6 +51,7 @@ class MpiTransport : public MpiOneSided {
   [[nodiscard]] static constexpr Capabilities capabilities_with(MpiOperations operations) {
     return with_one_sided({.list_posting = true,
                            .synchronises = true,
+                           .posts_receives = true,
                            .multiple_hosts = true,
                            .max_message_bytes = std::numeric_limits<int>::max()},
                           operations);
@@ -130,12 +131,29 @@ class MpiTransport : public MpiOneSided {
     return MpiReceived(status);
   }
 
+  void post_recv(Rank peer, Buffer& buffer, std::size_t capacity_bytes) {
+    const int code =
+        MPI_Irecv(buffer.data(), static_cast<int>(capacity_bytes), MPI_BYTE, peer, tag, communicator_.get(), &receive_);
+    if (code != MPI_SUCCESS) [[unlikely]] {
+      throw_mpi_error(code, "MPI_Irecv", peer);
+    }
+  }
+  MpiReceived wait_recv() {
+    MPI_Status status;
+    const int code = MPI_Wait(&receive_, &status);
+    if (code != MPI_SUCCESS) [[unlikely]] {
+      throw_mpi_error(code, "MPI_Wait", MPI_PROC_NULL);
+    }
+    return MpiReceived(status);
+  }
+
  private:
   static constexpr int tag = 0;
 
   MpiCommunicator communicator_;
   std::array<MPI_Request, max_posted_sends> requests_{};
   std::size_t posted_ = 0;
+  MPI_Request receive_ = MPI_REQUEST_NULL;
   std::vector<MPI_Request> list_;
 };
 

@@ -47,6 +47,7 @@ class OfiTransport {
             .inline_send = true,
             .list_posting = true,
             .synchronises = true,
+            .posts_receives = true,
             .multiple_hosts = true,
             .max_message_bytes = std::size_t{1} << 30U};
   }
@@ -75,6 +76,12 @@ class OfiTransport {
     post_receive(peer, buffer, capacity_bytes);
     return finish_receive(peer, capacity_bytes);
   }
+  void post_recv(Rank peer, Buffer& buffer, std::size_t capacity_bytes) {
+    post_receive(peer, buffer, capacity_bytes);
+    receiving_from_ = peer;
+    receive_room_bytes_ = capacity_bytes;
+  }
+  std::size_t wait_recv() { return finish_receive(receiving_from_, receive_room_bytes_); }
   std::size_t exchange(Rank peer, Buffer& out, std::size_t bytes, Buffer& in, std::size_t capacity_bytes) {
     post_receive(peer, in, capacity_bytes);
     if (bytes <= inject_bytes_) {
@@ -287,6 +294,9 @@ class OfiTransport {
   // Slots in the order of posting; those before `posted_` are outstanding or done.
   std::vector<ofi::Slot> slots_;
   std::size_t posted_ = 0;
+  // The receive that is posted.
+  Rank receiving_from_ = 0;
+  std::size_t receive_room_bytes_ = 0;
   Buffer operands_;
   ofi::Overflow overflow_;
   bool failed_ = false;

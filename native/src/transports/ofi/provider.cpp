@@ -156,6 +156,7 @@ Capabilities capabilities_of(const fi_info& info) {
       .inline_send = info.tx_attr->inject_size > 0,
       .list_posting = true,
       .synchronises = true,
+      .posts_receives = true,
       .multiple_hosts = !is_shm(info),
       .max_message_bytes = std::min(info.ep_attr->max_msg_size, most_bytes),
       .max_inline_bytes = info.tx_attr->inject_size,

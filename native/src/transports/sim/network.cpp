@@ -164,17 +164,26 @@ void Network::send_between_nodes(Rank from, Rank to, Message& message, const Tim
 void Network::wait_sends(Rank rank) {
   Process& sender = process(rank);
   end_burst(sender);
+  sender.waits = true;
   fibers_.wait_until([&] { return sender.matched_sends == sender.synchronised_sends; });
+  sender.waits = false;
   sender.cpu = std::max(sender.cpu, sender.latest_match);
   sender.ready_since = std::max(sender.ready_since, sender.cpu);
 }
 
-void Network::match(Message& message, Process& sender, const Process& receiver, const Times& times) const {
-  Picoseconds sender_goes_on = std::max(message.posted + times.send, receiver.ready_since);
+void Network::match(Message& message, Process& sender, const Process& receiver, const Times& times) {
+  const bool is_always_heard = parameters_.progress == Progress::always;
+  const Picoseconds ready =
+      is_always_heard ? receiver.receive_posted.value_or(receiver.ready_since) : receiver.ready_since;
+  Picoseconds sender_goes_on = std::max(message.posted + times.send, ready);
   if (parameters_.handshake == Handshake::sync) {
-    const Picoseconds request = std::max(message.posted + times.o_s + times.L, receiver.ready_since) + times.o_r;
-    const Picoseconds answer = request + times.o_s + times.L + times.o_r;
-    sender_goes_on = answer + times.send;
+    const Picoseconds request = std::max(message.posted + times.o_s + times.L, ready) + times.o_r;
+    Picoseconds answer = request + times.o_s + times.L;
+    if (!is_always_heard) {
+      fibers_.wait_until([&] { return sender.waits; });
+      answer = std::max(answer, sender.computed_until);
+    }
+    sender_goes_on = answer + times.o_r + times.send;
     message.arrival = inject(sender, sender_goes_on, times);
   }
   ++sender.matched_sends;
@@ -197,11 +206,19 @@ Message Network::take(Queue& queue, Rank rank, Rank source) {
   return message;
 }
 
+std::size_t Network::wait_recv(Rank rank, Rank source, std::byte* payload, std::size_t capacity_bytes) {
+  const std::size_t received_bytes = recv(rank, source, payload, capacity_bytes);
+  process(rank).receive_posted.reset();
+  return received_bytes;
+}
+
 std::size_t Network::recv(Rank rank, Rank source, std::byte* payload, std::size_t capacity_bytes) {
   Process& receiver = process(rank);
+  receiver.waits = true;
   Message message = take(of(messages_, source, rank), rank, source);
   const Times time = times(message.bytes, rank, source, message.duplex);
   if (message.synchronises) match(message, process(source), receiver, time);
+  receiver.waits = false;
   receiver.cpu = received(message, receiver.cpu, time);
   if (message.bytes > capacity_bytes) {
     throw Truncated("a message of " + std::to_string(message.bytes) + " bytes arrived where there was room for " +
@@ -262,7 +279,7 @@ void Network::compute(Rank rank, Picoseconds duration) {
   Process& busy = process(rank);
   end_burst(busy);
   busy.cpu += duration;
-  busy.ready_since = busy.cpu;
+  busy.ready_since = busy.computed_until = busy.cpu;
 }
 
 bool Network::next_event() {

@@ -23,7 +23,8 @@ namespace chiplog::sim {
 // Above S a sender goes on only when the receiver is ready. A receiver is ready from the moment at which it has
 // nothing to do but to receive: between two receives it does not stop being ready (its receives are posted ahead), so
 // a train runs at the speed of LogGP. With the handshake `sync` the data is sent only after a request and its answer,
-// each L + o_s + o_r.
+// each L + o_s + o_r. A receive that is posted is ready from then on, whatever its rank does. With `progress=calls`
+// nothing of this happens while a rank computes: a receive is ready, and the answer is heard, when its rank waits.
 //
 // LogfP: f messages are free of the gap (ProcessNic), and p sends in a row (a burst, which ends when the process does
 // anything else) cost o(p) = o_s + o_max/p each. LoP: the p messages of a burst arrive when its curve says.
@@ -65,6 +66,9 @@ class Network {
   // Waits until all messages above S that `rank` has sent are matched.
   void wait_sends(Rank rank);
   std::size_t recv(Rank rank, Rank source, std::byte* payload, std::size_t capacity_bytes);
+  // The next receive is posted now, and waited for by `wait_recv`.
+  void post_recv(Rank rank) { process(rank).receive_posted = process(rank).cpu; }
+  std::size_t wait_recv(Rank rank, Rank source, std::byte* payload, std::size_t capacity_bytes);
 
   // Writes: the last `carried` of the `bytes` at `payload` arrive at `target`.
   void post_write(Rank from, Rank to, const std::byte* payload, std::size_t bytes, std::size_t carried,
@@ -116,6 +120,9 @@ class Network {
     std::uint64_t synchronised_sends = 0;
     std::uint64_t matched_sends = 0;
     Picoseconds latest_match = 0;  // when the sender may go on
+    std::optional<Picoseconds> receive_posted;
+    bool waits = false;  // in a call
+    Picoseconds computed_until = 0;
     bool settled = false;
     std::uint64_t meeting = 0;
     Picoseconds latest_fetch = 0;
@@ -142,7 +149,7 @@ class Network {
   // The arrival time of the last byte of a message that may be injected from `earliest` on.
   [[nodiscard]] Picoseconds inject(Process& sender, Picoseconds earliest, const Times& times) const;
   void send_between_nodes(Rank from, Rank to, Message& message, const Times& times);
-  void match(Message& message, Process& sender, const Process& receiver, const Times& times) const;
+  void match(Message& message, Process& sender, const Process& receiver, const Times& times);
   [[nodiscard]] Picoseconds received(const Message& message, Picoseconds ready, const Times& times) const;
 
   // Lets the next event in a node's NIC happen, when all ranks wait. Returns false if there is no such event.

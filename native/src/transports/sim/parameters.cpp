@@ -107,6 +107,7 @@ std::string Parameters::json() const {
   add_disturbances(object, disturbances);
   if (!slow.empty()) object.add_json("slow", slow_json(slow));
   if (duplex > 1.0) object.add("duplex", duplex);
+  if (progress == Progress::calls) object.add("progress", "calls");
   return object.add("seed", seed).add_json("changes", "[" + list + "]").text();
 }
 

@@ -41,6 +41,9 @@ struct ProtocolChange {
 
 enum class Handshake { none, sync };
 
+// When a handshake goes on: at any time, or only while both ranks are in a call, not while they compute.
+enum class Progress { always, calls };
+
 // What all processes of a node share. There are two nodes, each with half of the ranks.
 struct NodeLimit {
   double R_N = std::numeric_limits<double>::infinity();  // bytes per second
@@ -59,6 +62,7 @@ struct Parameters {
   std::vector<ProtocolChange> changes;   // ascending
   std::optional<std::uint64_t> S_bytes;  // above it a send waits for its receive
   Handshake handshake = Handshake::none;
+  Progress progress = Progress::always;
   std::uint64_t f = 1;            // messages of a process that are free of the gap
   StartUp start_up;               // what beginning to send costs beyond o_s
   std::optional<LoP> lop;         // instead of L, g and G

@@ -51,6 +51,7 @@ void refuse_combinations(const Options& options) {
   refuse_beside(options, "slow", {"lop", "f", "o_max", "R_C", "R_Cb", "S", "handshake"});
   refuse_beside(options, "duplex", {"lop", "f", "o_max", "R_C", "R_Cb"});
   refuse_without(options, "noise-kind", "noise");
+  refuse_without(options, "progress", "handshake");
   refuse_without(options, "lop", "lop-overhead");
   refuse_without(options, "lop-overhead", "lop");
 }
@@ -112,6 +113,8 @@ Parameters parse_parameters(Options& options, std::uint64_t default_seed, int de
   parameters.node = parse_node(options);
   if (options.has("S")) parameters.S_bytes = options.bytes("S", 0);
   parameters.handshake = options.choice("handshake", "0", {"0", "sync"}) == "0" ? Handshake::none : Handshake::sync;
+  parameters.progress =
+      options.choice("progress", "always", {"always", "calls"}) == "always" ? Progress::always : Progress::calls;
   parameters.disturbances = parse_disturbances(options);
   parameters.slow = parse_slow(options, parameters.ranks);
   constexpr double two_engines = 1.0;

@@ -53,7 +53,8 @@ constinit const TransportEntry sim_transport{
     .name = "sim",
     .summary = "a simulated network in virtual time: exact LogGOPS, LogfP, LoP or max-rate with known parameters",
     .options =
-        "L=,o=,o_s=,o_r=,g=,G=,O=,O_s=,O_r=DURATION,S=SIZE,handshake=0|sync,f=N,o_min=,o_max=DURATION,R_C=,R_Cb=,R_Ci=,"
+        "L=,o=,o_s=,o_r=,g=,G=,O=,O_s=,O_r=DURATION,S=SIZE,handshake=0|sync,progress=always|calls,f=N,o_min=,o_max="
+        "DURATION,R_C=,R_Cb=,R_Ci=,"
         "R_N=RATE,"
         "start-up=added|hidden,lop=key=value:...,lop-overhead=key=value:...,noise=X,noise-kind=log-normal|skewed,"
         "outliers=SHARE,drift=CORRELATION:DEVIATION,states=FACTOR:SHARE:LENGTH,slow=FACTOR:RANK[-RANK],duplex=FACTOR,"

@@ -50,6 +50,7 @@ class SimTransport {
             .atomics = true,
             .list_posting = true,
             .synchronises = true,  // if S is given
+            .posts_receives = true,
             .max_message_bytes = max_message_bytes};
   }
   [[nodiscard]] Capabilities capabilities() const;
@@ -73,6 +74,11 @@ class SimTransport {
     return network_.recv(rank_, peer, buffer.data(), capacity_bytes);
   }
 
+  void post_recv(Rank peer, Buffer& buffer, std::size_t capacity_bytes) {
+    network_.post_recv(rank_);
+    receive_ = {peer, buffer.data(), capacity_bytes};
+  }
+  std::size_t wait_recv() { return network_.wait_recv(rank_, receive_.source, receive_.payload, receive_.room_bytes); }
   std::size_t exchange(Rank peer, Buffer& out, std::size_t bytes, Buffer& in, std::size_t capacity_bytes) {
     network_.post_exchange(rank_, peer, carries_payloads_ ? out.data() : nullptr, bytes);
     const std::size_t received = recv(peer, in, capacity_bytes);
@@ -126,6 +132,12 @@ class SimTransport {
   void settle_together(int parties) { network_.settle(rank_, parties); }
 
  private:
+  struct Receive {
+    Rank source = 0;
+    std::byte* payload = nullptr;
+    std::size_t room_bytes = 0;
+  };
+
   // The place where a transfer of this many bytes lands. `AnyTransfer` is a Transfer or a WordTransfer.
   template <class AnyTransfer>
   [[nodiscard]] std::byte* target_of(const AnyTransfer& transfer, std::size_t bytes) const {
@@ -146,6 +158,7 @@ class SimTransport {
   Network& network_;
   Rank rank_;
   bool carries_payloads_ = true;
+  Receive receive_;  // that is posted
 };
 
 static_assert(TransportContract<SimTransport>::holds);

@@ -46,6 +46,7 @@ class UcxTransport {
             .remote_read = true,
             .atomics = true,
             .synchronises = true,
+            .posts_receives = true,
             .multiple_hosts = true,
             .max_message_bytes = std::size_t{1} << 30U};
   }
@@ -69,6 +70,10 @@ class UcxTransport {
   std::size_t recv(Rank peer, Buffer& buffer, std::size_t capacity_bytes) {
     return receive(peer, buffer, capacity_bytes, static_cast<ucp_tag_t>(peer));
   }
+  void post_recv(Rank peer, Buffer& buffer, std::size_t capacity_bytes) {
+    receive_ = {start_receive(peer, buffer, capacity_bytes, static_cast<ucp_tag_t>(peer)), peer};
+  }
+  std::size_t wait_recv() { return finish_receive(receive_.request, receive_.peer); }
   std::size_t exchange(Rank peer, Buffer& out, std::size_t bytes, Buffer& in, std::size_t capacity_bytes) {
     void* receiving = start_receive(peer, in, capacity_bytes, static_cast<ucp_tag_t>(peer));
     post_send(peer, out, bytes);
@@ -216,6 +221,7 @@ class UcxTransport {
   ucp_request_param_t plain_{};
   ucp_request_param_t receiving_{};
   ucp_request_param_t atomic_{};
+  ucx::PendingRequest receive_{};
   ucx::Pending sends_;
   ucx::Pending operations_;
   std::array<std::uint64_t, max_posted_operations> operands_{};

@@ -61,6 +61,7 @@ TYPED_TEST(Messages, MessagesOfTwoLengthsAreExchanged) {
 TYPED_TEST(Messages, AnExchangeKeepsTheOrderOfMessages) {
   this->expect_both_return(an_exchange_keeps_the_order_of_messages);
 }
+TYPED_TEST(Messages, PostedReceivesGetTheirMessages) { this->expect_both_return(posted_receives_get_their_messages); }
 TYPED_TEST(Messages, OptionsInForceAreOneJsonObject) { this->expect_both_return(options_in_force_are_one_json_object); }
 TYPED_TEST(Messages, AShortMessageThatIsTooLongIsTruncated) { this->expect_both_return(a_short_message_is_truncated); }
 TYPED_TEST(Messages, ALongMessageThatIsTooLongIsTruncated) { this->expect_both_return(a_long_message_is_truncated); }

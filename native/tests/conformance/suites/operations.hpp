@@ -64,7 +64,8 @@ bool is_named(const Pattern& pattern) {
 
 bool is_possible(const Capabilities& can, const Pattern& named, const SeriesSetup& setup) {
   return is_named(named) && !why_not(can, setup.operation) && named.supports(setup.operation) &&
-         has_posting(can, named, setup) && (can.synchronises || !named.needs_synchronising_transport);
+         has_posting(can, named, setup) && (can.synchronises || !named.needs_synchronising_transport) &&
+         (can.posts_receives || !named.needs_posted_receives);
 }
 
 // All that this transport can do, small and beyond a page.

@@ -10,12 +10,24 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from chiplog.dataset.operations import NORMAL, OPERATIONS, operation_text
+from chiplog.dataset.patterns import OVERLAP, OVERLAP_RECEIVE
 from chiplog.dataset.series import Dataset
 from chiplog.fitting.caution import usable
 from chiplog.fitting.part import with_receives
+from chiplog.fitting.quantities.incast import INCAST
 from chiplog.fitting.quantities.measured import MeasuredSeries
 from chiplog.report.document import Table
-from chiplog.report.patterns import all_pairs, calls, exchange, other, pairs, peers, round_trips
+from chiplog.report.patterns import (
+    all_pairs,
+    calls,
+    exchange,
+    incast,
+    other,
+    overlap,
+    pairs,
+    peers,
+    round_trips,
+)
 from chiplog.report.patterns.run import PatternRun
 
 PatternTables = Callable[[PatternRun], tuple[Table, ...]]
@@ -29,7 +41,9 @@ TABLES: tuple[tuple[tuple[str, ...], PatternTables], ...] = (
     (("one_to_many",), peers.one_to_many),
     (("pairs",), pairs.tables),
     (("exchange",), exchange.tables),
+    ((OVERLAP, OVERLAP_RECEIVE), overlap.tables),
     (("barrier",), peers.barriers),
+    ((INCAST,), incast.tables),
     (("all_pairs",), all_pairs.tables),
 )
 """The patterns that tables are about, in the order in which they are shown. Others are shown as they were measured."""

@@ -19,6 +19,7 @@ from chiplog.report.names import identifier, moment
 TARGET_SECTIONS = (
     "verdict",
     "measured_times",
+    "overlap",
     "against_model",
     "parameters",
     "not_measured",

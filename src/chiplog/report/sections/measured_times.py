@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from chiplog.dataset.patterns import OVERLAP, OVERLAP_RECEIVE
 from chiplog.dataset.series import Dataset
 from chiplog.fitting.quantities.by_method import ONE_TO_MANY
 from chiplog.report.document import Section, line
@@ -20,6 +21,8 @@ ONE_PAIR = frozenset(
     {"prtt", "ping_pong", "send_overhead", "receive_overhead", "flood", "late_receiver"}
 )
 """Patterns that fits over the message size show with their curves."""
+ELSEWHERE = frozenset({OVERLAP, OVERLAP_RECEIVE})
+"""Patterns that have a section of their own."""
 
 
 def section(target: TargetReport, key: str) -> Section | None:
@@ -28,7 +31,7 @@ def section(target: TargetReport, key: str) -> Section | None:
     undescribed = tuple(
         series
         for series in target.dataset.series
-        if series.pattern not in described and series.tag.get("purpose") in PURPOSES
+        if series.pattern not in described | ELSEWHERE and series.tag.get("purpose") in PURPOSES
     )
     if not undescribed:
         return None
