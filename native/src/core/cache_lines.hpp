@@ -20,6 +20,18 @@ inline void fetch_for_writing(const void* line) {
 #endif
 }
 
+// Call it between two reads of a line that another core is about to write, where the wait is short: the second read
+// does not begin before the first has ended. Reads that overlap ask for the line again as soon as the other core has
+// asked for it, and fill this core with work that is thrown away once the line has changed. On most processors it takes
+// much less time than `relax`.
+inline void await_reads() {
+#if defined(__x86_64__)
+  __builtin_ia32_lfence();
+#elif defined(__aarch64__)
+  asm volatile("isb");
+#endif
+}
+
 // Call it between two reads of a line that another core is about to write.
 inline void relax() {
 #if defined(__x86_64__)
