@@ -326,12 +326,9 @@ class Receiver {
   // The receiver writes its count rarely, because each write takes the line out of the sender's cache.
   static constexpr std::uint64_t slots_between_reports = slot_count / 8;
 
-  // About as many reads that overlap take as long as one that is awaited.
-  static constexpr std::uint32_t overlapping_reads = 16;
-
   std::uint64_t await_announcement(const Slot& slot) {
     const std::uint64_t lap = announce(received_, 0);
-    for (std::uint32_t look = watch_->looks() / overlapping_reads; look > 0; --look) {
+    for (std::uint32_t look = watch_->awaited_reads(); look > 0; --look) {
       const std::uint64_t announcement = slot.announcement.load(std::memory_order_acquire);
       // No length reaches into the lap's bits.
       if ((announcement ^ lap) <= length_mask) return announcement;
