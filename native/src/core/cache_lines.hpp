@@ -20,6 +20,19 @@ inline void fetch_for_writing(const void* line) {
 #endif
 }
 
+// Call it between two reads of a line that another core is about to write, where the wait is short: the second read
+// does not begin before the first has ended. Reads that overlap ask for the line again as soon as its writer has asked
+// for it, and fill this core with work that is thrown away once the line has changed. It takes some nanoseconds,
+// while the pause of `relax` lasts ten times as long on some processors.
+inline void await_reads() {
+#if defined(__x86_64__)
+  __builtin_ia32_lfence();
+  __builtin_ia32_lfence();  // the second one leaves the line to its writer a little longer
+#elif defined(__aarch64__)
+  asm volatile("isb");
+#endif
+}
+
 // Call it between two reads of a line that another core is about to write.
 inline void relax() {
 #if defined(__x86_64__)

@@ -7,6 +7,7 @@
 
 #include "chiplog/bootstrap.hpp"
 #include "chiplog/transport.hpp"
+#include "core/cache_lines.hpp"
 #include "core/waiting.hpp"
 
 namespace chiplog {
@@ -26,12 +27,25 @@ class Watch {
 
   // How often to look before it is worth to ask whether waiting makes sense.
   [[nodiscard]] std::uint32_t looks() const { return policy_.looks; }
+  // The same where a look is a read of memory that ends before the next begins (`await_reads`), which takes as long as
+  // about 16 that overlap.
+  [[nodiscard]] std::uint32_t awaited_reads() const { return policy_.looks / 16; }
 
   // Returns when `ready()`; throws PeerLost or TimedOut. What the peer did before it ended still counts.
   template <class Ready>
   void wait(Rank peer, Ready ready) {
     for (std::uint32_t left = policy_.looks; left > 0; --left) {
       if (ready()) return;
+    }
+    wait_longer(peer, ready);
+  }
+
+  // The same where `ready` only reads memory that another core is about to write.
+  template <class Ready>
+  void wait_for_write(Rank peer, Ready ready) {
+    for (std::uint32_t look = awaited_reads(); look > 0; --look) {
+      if (ready()) return;
+      await_reads();
     }
     wait_longer(peer, ready);
   }

@@ -1,6 +1,7 @@
 // Both ends of a channel in one process, each on a thread, so that the thread sanitizer sees both.
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdlib>
@@ -116,6 +117,28 @@ TEST_F(ShmChannel, TellsALostPeerFromALateOne) {
   EXPECT_EQ(kind_of(outcome), "TimedOut");
   Receiver late(*forth, ring_bytes, 1, bereft);
   EXPECT_EQ(outcome_of([&] { late.recv(buffer.data(), 1, reply); }), "") << "what was sent before still counts";
+}
+
+// Whether the write comes during the first looks, or long after them, or never.
+TEST_F(ShmChannel, AWaitForAWriteEndsWithTheWriteOrTellsALostPeerFromALateOne) {
+  std::atomic<int> word{0};
+  const auto wait_by = [&](Watch& by, int value) {
+    return kind_of(outcome_of([&] { by.wait_for_write(1, [&] { return word.load() >= value; }); }));
+  };
+  for (const auto delay : {std::chrono::milliseconds(0), std::chrono::milliseconds(20)}) {
+    const int value = word.load() + 1;
+    std::thread writer([&] {
+      std::this_thread::sleep_for(delay);
+      word.store(value);
+    });
+    EXPECT_EQ(wait_by(watch, value), "");
+    writer.join();
+  }
+  Watch bereft([](Rank) { return false; }, WaitPolicy::make(LookCost::memory, false, std::chrono::seconds(30)));
+  Watch impatient([](Rank) { return true; }, WaitPolicy::make(LookCost::memory, false, std::chrono::milliseconds(20)));
+  EXPECT_EQ(wait_by(bereft, word.load()), "") << "what was written before still counts";
+  EXPECT_EQ(wait_by(bereft, word.load() + 1), "PeerLost");
+  EXPECT_EQ(wait_by(impatient, word.load() + 1), "TimedOut");
 }
 
 TEST_F(ShmChannel, ASenderThatWaitsHearsThatTheReceiverGaveUp) {

@@ -105,7 +105,7 @@ class CmaTransport {
   void progress() {}
   template <class Ready>
   void wait_until(Rank peer, Ready ready) {
-    channels_.watch().wait(peer, ready);
+    channels_.watch().wait_for_write(peer, ready);
   }
 
  private:

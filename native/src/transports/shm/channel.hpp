@@ -328,10 +328,11 @@ class Receiver {
 
   std::uint64_t await_announcement(const Slot& slot) {
     const std::uint64_t lap = announce(received_, 0);
-    for (std::uint32_t spin = watch_->looks(); spin > 0; --spin) {
+    for (std::uint32_t look = watch_->awaited_reads(); look > 0; --look) {
       const std::uint64_t announcement = slot.announcement.load(std::memory_order_acquire);
       // No length reaches into the lap's bits.
       if ((announcement ^ lap) <= length_mask) return announcement;
+      await_reads();
     }
     return await_late_announcement(slot, lap);
   }

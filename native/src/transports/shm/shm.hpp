@@ -80,7 +80,7 @@ class ShmTransport {
   void progress() {}
   template <class Ready>
   void wait_until(Rank peer, Ready ready) {
-    channels_.watch().wait(peer, ready);
+    channels_.watch().wait_for_write(peer, ready);
   }
 
  private:
