@@ -16,6 +16,7 @@ RUN, MODEL, GOAL = "a run file", "a model file", "a GOAL schedule"
 BENCH = "a result of chiplog bench"
 ERRORS = "a table of errors"
 LOST_TIMES = "a table of lost times"
+COMPRESSED = "compressed by gzip"
 _SIGNS = (
     (RUN, rb'"schema":\s*"chiplog\.run/', "chiplog fit, changes, compare and report read it"),
     (
@@ -40,7 +41,7 @@ _SIGNS = (
         "no command reads it",
     ),
     ("a Parquet file", rb"\APAR1", "chiplog history reads those that it wrote"),
-    ("compressed by gzip", rb"\A\x1f\x8b", "unpack it first: gunzip -k FILE"),
+    (COMPRESSED, rb"\A\x1f\x8b", "unpack it first: gunzip -k FILE"),
     ("a page", rb"(?i)\A\s*<!doctype html", "a browser shows it"),
 )
 """Each kind's name, what only such files hold at their beginning, and what to do with them."""

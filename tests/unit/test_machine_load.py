@@ -101,6 +101,10 @@ def test_a_rejected_fit_of_a_busy_machine_is_said_first_on_the_screen_and_on_the
         replace(
             one,
             busy="16 other programs ran on 2 CPUs",
+            curves=tuple(
+                replace(curve, predicted_seconds=2.0 * curve.measured_seconds)
+                for curve in one.curves
+            ),
             error=replace(one.error, median_relative=0.5, mean_relative=0.96, mean_factor=2.0),
         )
         for one in first.fits

@@ -116,7 +116,7 @@ def test_a_message_wraps_on_a_terminal_and_is_one_line_for_programs(
 
 
 def test_a_microsecond_is_us_wherever_something_is_printed() -> None:
-    reads_it_too = {"plan/units.py", "simulation/noise_text.py", "dataset/import_osu_columns.py"}
+    reads_it_too = {"plan/units.py", "simulation/noise_text.py", "dataset/import_osu_tables.py"}
     files = [*SOURCES.rglob("*.py"), *SOURCES.rglob("*.js")]
     having = {str(file.relative_to(SOURCES)) for file in files if "µ" in file.read_text()}
     assert having == reads_it_too

@@ -43,12 +43,11 @@ from chiplog.fitting.predictions.predictor import (
     log_misses,
     predictor,
     relative_errors,
-    summarise,
 )
 from chiplog.fitting.quantities.measured import MeasuredSeries
 from chiplog.fitting.quantities.settings import REPLICATES
 from chiplog.fitting.request import Boundaries, FitRequest, LeftOut
-from chiplog.fitting.result import FREE, Fit, Segment
+from chiplog.fitting.result import FREE, Fit, Segment, summarise
 from chiplog.machine_state.repeatability import repeatability
 from chiplog.machine_state.states import states_in
 from chiplog.models.registry import load_model

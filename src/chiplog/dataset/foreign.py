@@ -18,6 +18,7 @@ from pathlib import Path
 
 from chiplog.dataset.importer import IMPORTERS, Importer
 from chiplog.errors import CorruptFile, UsageError
+from chiplog.file_kind import COMPRESSED, kind_of
 from chiplog.file_kind import expecting as expecting_own
 
 HEAD_BYTES = 1 << 20
@@ -89,12 +90,15 @@ def expecting(wanted: str, path: str | os.PathLike[str]) -> Iterator[None]:
     `wanted` is a kind of `chiplog.file_kind`.
     """
     try:
-        with expecting_own(wanted, path):
-            yield
+        yield
     except CorruptFile as error:
-        advice = _advice(path)
+        kind, text = kind_of(path), head_of(path)
+        # Importers read compressed tables.
+        is_table = kind is None or (kind[0] == COMPRESSED and text and importer_of(text))
+        advice = _advice(path) if is_table else None
         if advice is None:
-            raise
+            with expecting_own(wanted, path):
+                raise
         name = os.fspath(path)
         raise UsageError(f"{name} is not {wanted}{advice}.") from error
 

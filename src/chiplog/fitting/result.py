@@ -68,6 +68,21 @@ class FitError:
 
 
 NOT_JUDGED = FitError(0, math.nan, math.nan, math.nan, math.nan)
+
+
+def summarise(relative: NDArray[np.float64], logarithmic: NDArray[np.float64]) -> FitError:
+    """The error over all points; NaN without any."""
+    if relative.size == 0:
+        return NOT_JUDGED
+    return FitError(
+        int(relative.size),
+        float(relative.mean()),
+        float(np.median(relative)),
+        float(relative.max()),
+        float(np.exp(logarithmic.mean())),
+    )
+
+
 """Derived: the error over no points."""
 
 

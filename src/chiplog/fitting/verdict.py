@@ -11,8 +11,7 @@ import numpy as np
 
 from chiplog.dataset.series import Dataset
 from chiplog.errors import UsageError
-from chiplog.fitting.predictions.predictor import HALF_ROUND_TRIP, summarise
-from chiplog.fitting.result import Fit, FitError
+from chiplog.fitting.result import Fit, FitError, summarise
 from chiplog.machine_state.load import machine_load
 
 GOOD_MEDIAN, GOOD_FACTOR = 0.05, 1.10
@@ -58,7 +57,7 @@ def rejecting_error(fit: Fit) -> FitError | None:
 def half_round_trip_error(fit: Fit) -> FitError | None:
     """The errors over the measured half round trips of the fit's curves; None where it has none of one pair."""
     for curve in fit.curves:
-        if curve.quantity == HALF_ROUND_TRIP:
+        if curve.quantity == "half_round_trip":
             with np.errstate(all="ignore"):
                 ratio = curve.predicted_seconds / curve.measured_seconds
             ratio = ratio[np.isfinite(ratio) & (ratio > 0.0)]

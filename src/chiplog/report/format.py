@@ -85,8 +85,10 @@ def brief(number: float | None, unit: str) -> str:
 
 def bare(number: float, most_decimals: int) -> str:
     """Three digits without a unit, and without an exponent where that is short: 0.0412, 3.14, 27.2, 412."""
-    if number == 0 or not 1e-3 <= abs(number) < _WIDE:
-        return f"{number:.2g}"
+    if number == 0:
+        return "0"
+    if not 1e-3 <= abs(number) < _WIDE:
+        return f"{number:.1e}".replace("e+0", "e").replace("e-0", "e-")
     decimals = _BRIEF_DIGITS - 1 - _exponent(number)
     return f"{number:.{min(max(decimals, 0), most_decimals)}f}"
 

@@ -27,12 +27,11 @@ from chiplog.fitting.predictions.predictor import (
     measured_curve,
     predictor,
     relative_errors,
-    summarise,
 )
 from chiplog.fitting.quantities.by_method import ONE_TO_MANY
 from chiplog.fitting.quantities.measured import MeasuredSeries
 from chiplog.fitting.quantities.quantity import Quantity
-from chiplog.fitting.result import NOT_JUDGED, Curve, Fit, Segment, cost_of
+from chiplog.fitting.result import NOT_JUDGED, Curve, Fit, Segment, cost_of, summarise
 from chiplog.fitting.settings import REPLICATES
 from chiplog.models.lop_paper import latency, list_latency
 from chiplog.models.protocol import Model, points

@@ -26,12 +26,11 @@ from chiplog.fitting.predictions.predictor import (
     measured_curve,
     predictor,
     relative_errors,
-    summarise,
 )
 from chiplog.fitting.quantities.by_method import EVERY_K
 from chiplog.fitting.quantities.measured import MeasuredSeries
 from chiplog.fitting.regimes.partition import segment_ranges
-from chiplog.fitting.result import NOT_JUDGED, Curve, Fit, Segment, cost_of
+from chiplog.fitting.result import NOT_JUDGED, Curve, Fit, Segment, cost_of, summarise
 from chiplog.fitting.settings import FEWEST_SIZES
 from chiplog.fitting.text import rate_text, sizes_text
 from chiplog.models.protocol import Model, points

@@ -17,7 +17,7 @@ from chiplog.fitting.quantities.measured import MeasuredSeries
 from chiplog.fitting.quantities.quantity import Quantity
 from chiplog.fitting.quantities.value_intervals import value_intervals
 from chiplog.fitting.regimes.partition import EXCHANGE, SLOPE
-from chiplog.fitting.result import NOT_JUDGED, Curve, Fit, FitError
+from chiplog.fitting.result import Curve, Fit, FitError, summarise
 from chiplog.models.piecewise import Piece, piece_index
 from chiplog.models.protocol import Model, Points, Theta, entry, points
 from chiplog.models.registry import load_model
@@ -107,19 +107,6 @@ def log_misses(predict: Predictor, measured: MeasuredPoints) -> NDArray[np.float
     valid = np.isfinite(predicted) & (predicted > 0) & (measured.seconds > 0)
     misses[valid] = np.abs(np.log(predicted[valid] / measured.seconds[valid]))
     return misses
-
-
-def summarise(relative: NDArray[np.float64], logarithmic: NDArray[np.float64]) -> FitError:
-    """The error over all points; NaN without any."""
-    if relative.size == 0:
-        return NOT_JUDGED
-    return FitError(
-        int(relative.size),
-        float(relative.mean()),
-        float(np.median(relative)),
-        float(relative.max()),
-        float(np.exp(logarithmic.mean())),
-    )
 
 
 def fit_error(

@@ -6,11 +6,11 @@ from chiplog.plan.patterns.pattern import (
     Pattern,
     PointRequest,
     Records,
+    SeriesRequest,
     WireCount,
     peer_notices,
     shares_of_peers,
 )
-from chiplog.plan.series_request import SeriesRequest
 
 
 def records(point: PointRequest) -> Records:
@@ -23,6 +23,7 @@ def records(point: PointRequest) -> Records:
 
 def wire(series: SeriesRequest) -> WireCount:
     """A message of each peer, and two empty ones before it."""
+    # Given: of this pattern.
     return WireCount(3 * series.peers, series.peers * series.message_bytes)
 
 

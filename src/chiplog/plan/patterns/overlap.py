@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from chiplog.dataset.patterns import OVERLAP, OVERLAP_RECEIVE
-from chiplog.plan.patterns.pattern import Pattern, PointRequest, Records
-from chiplog.plan.series_request import SeriesRequest
+from chiplog.plan.patterns.pattern import Pattern, PointRequest, Records, SeriesRequest
 
 
 def records(point: PointRequest) -> Records:

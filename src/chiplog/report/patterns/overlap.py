@@ -50,8 +50,8 @@ def shares_table(run: PatternRun, shares: Sequence[HiddenShare]) -> Table:
 def _cells(share: HiddenShare | None) -> tuple[Inline, ...]:
     """The time of the transfer alone, what is hidden of it, and the interval."""
     if share is None:
-        return (line(format.NOTHING),) * 3
-    alone = line(format.value(share.transfer_seconds, "s", digits=3))
+        return tuple(line(format.NOTHING) for _ in ("alone", "hidden", "interval"))
+    alone = line(format.brief(share.transfer_seconds, "s"))
     if not share.is_identified:
         return alone, line(format.NOTHING), line(format.NOTHING)
     return alone, line(percent(share.value)), line(percent_range(share.low, share.high))

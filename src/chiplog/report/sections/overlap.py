@@ -15,6 +15,7 @@ from chiplog.report.plot import Axis, Plot, Trace
 from chiplog.report.sections.time_over_size import SIZE_AXIS
 
 MOST_ROWS = 24
+"""Given: rows that a table of the page shows."""
 COLOURS = {"send": "o_s", "receive": "o_r"}
 CAPTION = (
     "Share of a transfer that takes no time beside a computation between its post and its wait: of a send until the "
