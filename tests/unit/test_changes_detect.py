@@ -14,7 +14,7 @@ from synthetic_tables import table_of
 
 from chiplog.dataset.series import Dataset, Series
 from chiplog.protocol_changes.detect.breaks import find_breaks
-from chiplog.protocol_changes.detect.observed import drift_of, observe
+from chiplog.protocol_changes.detect.observed import Observed, Point, drift_of, observe
 from chiplog.protocol_changes.detect.segments import Lines
 from chiplog.protocol_changes.detect.thresholds import THRESHOLDS
 from chiplog.protocol_changes.find import find_changes
@@ -208,3 +208,34 @@ def test_last_sizes_that_go_on_as_before_are_explained() -> None:
         rows = np.array(late(1.0)) * np.exp(0.01 * random.standard_normal(len(HALF_OCTAVES)))
         called += find_changes(table(tuple(rows), HALF_OCTAVES)).series[0].end is not None
     assert called <= 12
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_difference_hidden_by_noise_that_large_sizes_tell_has_no_change(seed: int) -> None:
+    """An overhead of 1 us is hidden in the noise of round trips of 100 ms, and told well where messages are large."""
+    random = np.random.default_rng(seed)
+    points = []
+    for number, size in enumerate(np.unique(np.geomspace(1, 1 << 22, 64).astype(int)).tolist()):
+        deviation = 1e-3 if number < 40 else 1e-8
+        samples = MICRO + deviation * random.standard_normal(random.choice([3, 6]))
+        points.append(Point(size, np.sort(samples)))
+    observed = Observed("o_r", "receive_overhead", "send", "sim", tuple(points))
+    assert not [change for change in find_breaks(Lines.of(observed)) if change.jumps]
+
+
+def test_a_change_is_found_beside_a_size_whose_difference_is_below_0() -> None:
+    random = np.random.default_rng(1)
+    sizes = [1 << number for number in range(20)]
+    points = [
+        Point(
+            size,
+            np.sort(
+                (1.0 if size < 4096 else 3.0) * MICRO * (1.0 + 0.01 * random.standard_normal(20))
+            ),
+        )
+        for size in sizes
+    ]
+    points[1] = Point(2, points[1].samples - 2.0 * MICRO)
+    observed = Observed("gap", "prtt", "send", "sim", tuple(points))
+    (change,) = (change for change in find_breaks(Lines.of(observed)) if change.jumps)
+    assert (change.last_before_bytes, change.first_after_bytes) == (2048, 4096)

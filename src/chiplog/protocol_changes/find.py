@@ -16,9 +16,9 @@ def find_changes(dataset: Dataset) -> ChangesResult:
     """The protocol changes of every series of times over sizes in the dataset, and their consensus.
 
     Assumes that within one protocol a time is a + b·s with a, b >= 0. Series of fewer than six sizes, and sizes of 0
-    bytes or with a median that is not positive, are not searched. Nothing is drawn at random.
-    A decision that was stored with the run is returned as it is; without one, the consensus is as narrow as
-    the run's bisections make it.
+    bytes, are not searched; of a difference of series, only the longest range of sizes that are above 0.
+    Nothing is drawn at random. A decision that was stored with the run is returned as it is; without one, the consensus
+    is as narrow as the run's bisections make it.
     """
     if (stored := stored_changes(dataset)) is not None:
         return stored

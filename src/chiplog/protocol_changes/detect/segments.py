@@ -22,7 +22,7 @@ from chiplog.machine_state.noise import LAUNCHES_DIFFER
 from chiplog.protocol_changes.detect.line import Line, nonnegative_least_squares
 from chiplog.protocol_changes.detect.observed import Observed
 from chiplog.protocol_changes.detect.thresholds import CACHE_LINE_BYTES, THRESHOLDS
-from chiplog.statistics import MEDIAN_ABSOLUTE
+from chiplog.statistics import BEYOND_DOUBT, MEDIAN_ABSOLUTE
 
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
@@ -51,6 +51,23 @@ COARSE = Limits(
 TINY = float(np.finfo(np.float64).tiny)
 
 
+def _told(observed: Observed) -> slice:
+    """The sizes that are searched: all, where each median is above 0.
+
+    Where a difference of series is 0 or less at some sizes, noise hides it at others, too, and those that happen to be
+    above 0 would be chosen by their noise. Then it is the longest range of sizes that are above 0 beyond doubt.
+    """
+    if np.all(observed.seconds > 0.0):
+        return slice(None)
+    is_sampled = np.array([point.standard_error > 0.0 for point in observed.points])
+    is_told = (
+        is_sampled & (observed.seconds > 0.0) & (BEYOND_DOUBT * observed.relative_errors < 1.0)
+    )
+    ends = [-1, *np.flatnonzero(~is_told).tolist(), is_told.size]
+    before, after = max(itertools.pairwise(ends), key=lambda ends: ends[1] - ends[0])
+    return slice(before + 1, after)
+
+
 @dataclass(frozen=True)
 class Lines:
     """The usable sizes of one series, in lines that begin at the indices `begins`.
@@ -73,10 +90,9 @@ class Lines:
     @classmethod
     def of(cls, observed: Observed) -> Lines | None:
         """The likeliest lines; None where the series is too short to be searched."""
-        kept = [k for k, seconds in enumerate(observed.seconds) if seconds > 0.0]
-        if len(kept) < 2 * PARAMETERS:
+        usable = replace(observed, points=observed.points[_told(observed)])
+        if len(usable.points) < 2 * PARAMETERS:
             return None
-        usable = replace(observed, points=tuple(observed.points[k] for k in kept))
         lines = _likeliest(usable)
         if observed.is_in_order and lines.size.size < THRESHOLDS.dense_sizes:
             lines = lines._without_passing_states()
