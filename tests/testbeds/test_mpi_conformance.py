@@ -102,7 +102,8 @@ def test_mpi_conforms(
     simulated_platform: Callable[..., SimulatedPlatform],
     ranks: int,
 ) -> None:
-    platform = simulated_platform() if probe.mpi.simulated else None
+    # SimGrid 3.32 loses a large message whose receive was posted where small ones have a mailbox of their own.
+    platform = simulated_platform("smpi/async-small-thresh:0") if probe.mpi.simulated else None
     expect_conforming(replace(probe, path=conformance_program), ranks, platform)
 
 

@@ -279,7 +279,7 @@ void posted_receives_get_their_messages(T& transport, Rank rank) {
         if (i % 2 == 0) transport.recv(1, in, 0);
         send_filled(transport, 1, out, bytes, i);
       } else {
-        transport.post_recv(0, in, in.capacity());
+        transport.post_recv(0, in, bytes);
         if (i % 2 == 0) transport.send(0, out, 0);
         const std::size_t received = transport.wait_recv();
         require(received == bytes, std::to_string(received) + " bytes arrived of " + std::to_string(bytes));
