@@ -66,7 +66,7 @@ def _print(calibration: Calibration, path: Path) -> None:
 
 
 def _row(table: ErrorTable, family: Family, anchored: bool) -> tuple[str, ...] | None:
-    """The errors of a family that was measured, without or with an anchor; None where there are none."""
+    """A row of a family's errors, without or with an anchor; None where no such operation was measured."""
     import numpy as np
 
     from chiplog.collectives.registry import load

@@ -10,7 +10,7 @@ from chiplog.counts import within
 from chiplog.schedule import Schedule
 
 MOST_BYTES = (1 << 40) - 1
-"""Given: a message of more is none that anybody sends."""
+"""Given: nobody sends a longer message."""
 MOST_RANKS = (1 << 31) - 1
 """Given: the largest int of C, in which MPI keeps a rank."""
 MOST_DIMENSIONS = 3

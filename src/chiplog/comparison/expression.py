@@ -115,7 +115,7 @@ def pairs_held_out(dataset: Dataset, expression: str) -> Split:
 
 
 def most_pair_folds(dataset: Dataset) -> int:
-    """The most folds that each have some of the sizes or numbers of pairs, and leave some; 0 where there are none."""
+    """The largest number of folds that each hold out some sizes or numbers of pairs and leave others; it may be 0."""
     sizes, pairs = _dealt(dataset)
     if min(len(sizes), len(pairs)) < 2:
         return max(len(sizes) * len(pairs) - FEWEST_TRAINING_VALUES, 0)

@@ -35,7 +35,7 @@ class Between:
 
     ranks: dict[str, str] = field(default_factory=dict)
     pairs: int = 0
-    """Given where a line says it: how many ranks the last list has; 0 where there is none."""
+    """How many ranks the last list of a line has; without a list, 0."""
     far: dict[str, int] = field(default_factory=dict)
     """`hops` and `distance`, as far as they are said."""
     label: str | None = None

@@ -19,8 +19,8 @@ def of_overlap(dataset: Dataset) -> Dataset:
 
 def summary(shares: Sequence[HiddenShare]) -> str:
     """What is hidden of a send and of a receive, in a sentence: below and above the size at which most is lost."""
-    told = [words for side in SIDES if (words := _summary_of(side, shares))]
-    return f"Hidden behind a computation: {'; '.join(told)}." if told else ""
+    clauses = [words for side in SIDES if (words := _summary_of(side, shares))]
+    return f"Hidden behind a computation: {'; '.join(clauses)}." if clauses else ""
 
 
 def _summary_of(side: str, shares: Sequence[HiddenShare]) -> str:

@@ -47,7 +47,7 @@ HEADER_BYTES = 80
 """Given: the most that a limit may lie above the last size before a change: MPIs put headers before a payload."""
 BETWEEN_FACTS, MOST_FACTS = " · ", 2
 """Given: host and processor: what stands behind them is in the details."""
-MOST_LINES = {"trust": 4, "machine": 1, "changes": 3}
+MOST_LINES = {"trust": 5, "machine": 1, "changes": 3}
 """Given: what a screen has room for."""
 SCREEN_LINES, LINES_ABOUT_FILES, SCREEN_TARGETS, LINES_A_TARGET = 30, 4, 3, 3
 """Given: a screen holds so many targets with all that is printed; warnings get what the rest leaves."""

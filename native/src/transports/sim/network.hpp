@@ -24,7 +24,7 @@ namespace chiplog::sim {
 // nothing to do but to receive: between two receives it does not stop being ready (its receives are posted ahead), so
 // a train runs at the speed of LogGP. With the handshake `sync` the data is sent only after a request and its answer,
 // each L + o_s + o_r. A receive that is posted is ready from then on, whatever its rank does. With `progress=calls`
-// nothing of this happens while a rank computes: a receive is ready, and the answer is heard, when its rank waits.
+// a rank that computes does none of this: its receive is ready, and it hears the answer, once it waits.
 //
 // LogfP: f messages are free of the gap (ProcessNic), and p sends in a row (a burst, which ends when the process does
 // anything else) cost o(p) = o_s + o_max/p each. LoP: the p messages of a burst arrive when its curve says.

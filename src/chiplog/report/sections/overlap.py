@@ -31,8 +31,8 @@ def section(target: TargetReport, key: str) -> Section | None:
         shares = hidden_shares(run.measured)
         if not shares:
             continue
-        told = summary(shares)
-        blocks += [Paragraph(line(told))] if told else []
+        sentence = summary(shares)
+        blocks += [Paragraph(line(sentence))] if sentence else []
         plot = _plot(target, shares, f"{key}-overlap-{number}")
         table: Table = shares_table(run, shares)
         blocks.append(Figure("Hidden share over message size", line(CAPTION), plot, table))
