@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import shlex
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,6 +13,7 @@ from chiplog.counts import MOST_RANKS, within
 from chiplog.errors import ChiplogError, UsageError
 from chiplog.measurement.launchers import explain_start, launch_command
 from chiplog.measurement.meeting import forwarding, meeting_at
+from chiplog.measurement.mpi_at_hand import launcher_words
 from chiplog.measurement.mpis import first_mpi
 from chiplog.measurement.probes import BuiltProbe, base_probe, build_probe
 from chiplog.measurement.session import MARGIN_SECONDS, Launch, Session
@@ -69,7 +69,7 @@ def launch_of(
             f"--time-limit: {start.time_limit:g} is out of range; it accepts {LEAST_TIME_LIMIT:g} to "
             f"{MOST_TIME_LIMIT:g} s."
         )
-    words = _words(start.launcher)
+    words = launcher_words(start.launcher)
     probe = mpi_probe(start.mpi) if transport_of(target) == MPI else None
     launches = _Launches(ranks, start, words, probe, meanwhile)
     fixed = ("--target", target, "--ranks", str(ranks), "--seed", str(seed))
@@ -162,15 +162,3 @@ def seconds_to_build(targets: Iterable[str], mpi: str | None) -> float:
 def _tell(sentence: str) -> None:
     if sentence.startswith("building"):
         note(sentence)
-
-
-def _words(launcher: str | None) -> list[str]:
-    if launcher is None:
-        return []
-    try:
-        words = shlex.split(launcher)
-    except ValueError as error:
-        raise UsageError(f"--launcher: '{launcher}' can't be split into words: {error}.") from error
-    if not words:
-        raise UsageError('--launcher: is empty; it accepts a command such as "srun -N 2".')
-    return words

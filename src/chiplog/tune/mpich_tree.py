@@ -18,9 +18,9 @@ from typing import Any
 
 from chiplog.errors import UsageError
 from chiplog.input_file import open_input
-from chiplog.measurement.mpis import Mpi, find_mpis, identify_mpi
+from chiplog.measurement.mpis import Mpi
 from chiplog.outside import as_json
-from chiplog.tune.version import Version, parse_version, version_text
+from chiplog.tune.version import Version, installed, of_version, version_text
 
 Tree = dict[str, Any]
 LIBRARY_NAMES = ("libmpich.so*", "libmpi.so*")
@@ -37,17 +37,13 @@ def mpich_here(version: Version | None, mpi: str | None = None) -> Mpi:
 
     Raises UsageError where there is none.
     """
-    mpis = (
-        [identify_mpi(mpi)]
-        if mpi
-        else [find_mpi for find_mpi in find_mpis() if find_mpi.kind == "mpich"]
-    )
+    mpis = installed("mpich", mpi)
+    if mpis and mpis[0].kind != "mpich":
+        raise UsageError(f"--mpi {mpi}: is {mpis[0]}, not MPICH.")
+    chosen = of_version(mpis, version)
+    if chosen is not None:
+        return chosen
     wanted = "" if version is None else f" {version_text(version)}"
-    for candidate in mpis:
-        if candidate.kind != "mpich":
-            raise UsageError(f"--mpi {mpi}: is {candidate}, not MPICH.")
-        if version is None or parse_version(candidate.version)[: len(version)] == version:
-            return candidate
     here = ", ".join(known_mpi.version for known_mpi in mpis) or "none"
     raise UsageError(
         f"--version: a JSON file replaces MPICH's own tree, so it is made from that of the library itself, and "

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
 from chiplog.errors import UsageError
-from chiplog.measurement.mpis import Mpi
+from chiplog.measurement.mpis import Mpi, find_mpis, identify_mpi
 
 Version = tuple[int, ...]
 
@@ -29,6 +30,20 @@ def parse_version(text: str) -> Version:
 def version_text(version: Version) -> str:
     """The numbers with dots between them."""
     return ".".join(map(str, version))
+
+
+def installed(kind: str, mpi: str | None = None) -> list[Mpi]:
+    """The MPI of the compiler wrapper `mpi`, of whatever kind it is; without one, those of `kind` found here."""
+    return [identify_mpi(mpi)] if mpi else [here for here in find_mpis() if here.kind == kind]
+
+
+def of_version(mpis: Sequence[Mpi], version: Version | None) -> Mpi | None:
+    """The first MPI whose version begins with these numbers, or the first one where none are given."""
+    wanted = version or ()
+    matching = (
+        mpi for mpi in mpis if not wanted or parse_version(mpi.version)[: len(wanted)] == wanted
+    )
+    return next(matching, None)
 
 
 @dataclass(frozen=True)

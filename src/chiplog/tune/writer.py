@@ -115,16 +115,11 @@ def release_of(kind: str, version: str | None, mpi: str | None) -> Version:
     Raises UsageError where there is none.
     """
     from chiplog.errors import UsageError
-    from chiplog.measurement.mpis import find_mpis, identify_mpi
-    from chiplog.tune.version import parse_version
+    from chiplog.tune.version import installed, parse_version
 
     if version:
         return parse_version(version)
-    mpis = (
-        [identify_mpi(mpi)]
-        if mpi
-        else [find_mpi for find_mpi in find_mpis() if find_mpi.kind == kind]
-    )
+    mpis = installed(kind, mpi)
     if not mpis or mpis[0].kind != kind:
         raise UsageError(
             f"--version: there is no {kind} here to ask; give the release the file is for."

@@ -9,7 +9,7 @@ from chiplog.errors import UsageError
 from chiplog.input_file import open_input
 from chiplog.json_values import members
 from chiplog.measurement.mpi_at_hand import find_mpi, launcher_words
-from chiplog.measurement.mpis import Mpi, find_mpis
+from chiplog.measurement.mpis import Mpi
 from chiplog.measurement.programs import build_program
 from chiplog.tune.lint.calls import PROGRAM, Caller
 from chiplog.tune.lint.classic_lint import lint_classic
@@ -22,7 +22,7 @@ from chiplog.tune.lint.openmpi_release import OpenMpiRelease
 from chiplog.tune.lint.rule import MOST_FILE_BYTES, THE_FILE, Rule, wrong
 from chiplog.tune.lint.settings_lint import lint_ucc, looks_like_settings
 from chiplog.tune.lint.size_notes import Note, size_notes
-from chiplog.tune.version import Version, parse_version
+from chiplog.tune.version import Version, installed, of_version, parse_version
 
 PROGRAMS = {"openmpi": "Open MPI", "mpich": "MPICH", "ucc": "UCC"}
 
@@ -151,10 +151,7 @@ def _mpi(target: str, mpi: str | None, launcher: str | None, asked: Version | No
         if chosen.kind != target:
             raise UsageError(f"--mpi {mpi}: is {chosen}, not {PROGRAMS[target]}.")
         return chosen
-    for candidate in find_mpis():
-        if candidate.kind == target and parse_version(candidate.version)[: len(asked)] == asked:
-            return candidate
-    return None
+    return of_version(installed(target), asked)
 
 
 def _read(path: Path) -> bytes:
