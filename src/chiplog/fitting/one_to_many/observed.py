@@ -83,9 +83,7 @@ def _over_peers(
 ) -> OverPeers:
     """The series at the indices `factors`, each times its factor, combined to one value a number of peers."""
     entries = [
-        RecordValue(
-            count_sends(measured.series[index]), measured.series[index].launch, ((index, factor),)
-        )
+        RecordValue(((index, factor),), at=count_sends(measured.series[index]))
         for index, factor in factors.items()
     ]
     quantity = measured.quantity(name, entries)

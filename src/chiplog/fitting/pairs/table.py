@@ -193,10 +193,8 @@ def half_round_trips(measured: MeasuredSeries) -> dict[int, Quantity]:
     by_pairs: dict[int, list[RecordValue]] = {}
     for index in measured.indices(is_pair_point):
         series = measured.series[index]
-        terms = ((index, 1.0 / TRIPS[series.direction]),)
-        by_pairs.setdefault(series.pairs, []).append(
-            RecordValue(series.message_bytes, series.launch, terms)
-        )
+        value = RecordValue(((index, 1.0 / TRIPS[series.direction]),))
+        by_pairs.setdefault(series.pairs, []).append(value)
     return {
         pairs: measured.quantity(f"half_round_trip(k={pairs})", by_pairs[pairs])
         for pairs in sorted(by_pairs)

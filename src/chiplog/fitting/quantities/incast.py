@@ -34,7 +34,7 @@ def added_message(measured: MeasuredSeries, peers: int) -> Quantity:
     }
     share = 1.0 / max(peers - 1, 1)
     entries = [
-        RecordValue(series.message_bytes, series.launch, ((index, share), (alone[key], -share)))
+        RecordValue(((index, share), (alone[key], -share)))
         for index, series in enumerate(measured.series)
         if series.pattern == INCAST
         and series.peers == peers > 1

@@ -26,12 +26,15 @@ from chiplog.fitting.settings import SHORTEST_SECONDS
 
 @dataclass(frozen=True)
 class RecordValue:
-    """One record's value: a linear combination of its series' statistics plus a constant."""
+    """One record's value: a linear combination of its series' statistics plus a constant.
 
-    message_bytes: int
-    launch: int
+    `terms` are indices of series, each with its factor. `at` is where the value stands on its axis; None: at the size
+    of the first series.
+    """
+
     terms: tuple[tuple[int, float], ...]
     constant: float = 0.0
+    at: int | None = None
 
 
 class MeasuredSeries:
@@ -107,7 +110,7 @@ class MeasuredSeries:
 
     def quantity(self, name: str, entries: Iterable[RecordValue]) -> Quantity:
         """Combines the records' values to one value a size."""
-        ordered = sorted(entries, key=lambda entry: entry.message_bytes)
+        ordered = sorted(entries, key=self._place_of)
         if not ordered:
             return empty_quantity(name, self.replicates)
         records = self._evaluate(ordered)
@@ -126,6 +129,12 @@ class MeasuredSeries:
             order_statistics=None if is_difference else self._order_statistics(ordered),
         )
 
+    def _first(self, entry: RecordValue) -> Series:
+        return self.series[entry.terms[0][0]]
+
+    def _place_of(self, entry: RecordValue) -> int:
+        return self._first(entry).message_bytes if entry.at is None else entry.at
+
     def _order_statistics(self, entries: Sequence[RecordValue]) -> NDArray[np.float64] | None:
         """Of all samples of each size together, those of each record about its value; None unless these are medians."""
         if self.statistic != "median":
@@ -136,7 +145,7 @@ class MeasuredSeries:
             series = self.series[index]
             level = series.median or 1.0
             scaled = series.seconds * (factor * float(self.at.value[index]) / level)
-            samples.setdefault(entry.message_bytes, []).append(scaled)
+            samples.setdefault(self._place_of(entry), []).append(scaled)
         return np.array([order_statistics(np.concatenate(sample)) for sample in samples.values()]).T
 
     def _rng_of(self, name: str) -> np.random.Generator:
@@ -164,8 +173,8 @@ class MeasuredSeries:
             rounded += (weight * self.at.rounding[where]) ** 2
         samples = [min(int(self.at.samples[term]) for term, _ in entry.terms) for entry in entries]
         return RecordValues(
-            sizes=np.array([entry.message_bytes for entry in entries], dtype=np.int64),
-            launches=np.array([entry.launch for entry in entries], dtype=np.int64),
+            sizes=np.array([self._place_of(entry) for entry in entries], dtype=np.int64),
+            launches=np.array([self._first(entry).launch for entry in entries], dtype=np.int64),
             value=value,
             draws=draws,
             sigma=np.sqrt(variance),

@@ -36,14 +36,7 @@ def series_quantity(
 def _of_places(
     measured: MeasuredSeries, name: str, places: Sequence[int], factor: float
 ) -> Quantity:
-    placed = [(place, measured.series[place]) for place in places]
-    return measured.quantity(
-        name,
-        [
-            RecordValue(series.message_bytes, series.launch, ((place, factor),))
-            for place, series in placed
-        ],
-    )
+    return measured.quantity(name, [RecordValue(((place, factor),)) for place in places])
 
 
 def exchange_time(measured: MeasuredSeries) -> Quantity:
@@ -102,8 +95,7 @@ def train_gap(measured: MeasuredSeries) -> Quantity:
         partner = measured.round_trip_beside(series)
         if partner is not None:
             share = 1.0 / (series.train - 1)
-            terms = ((index, share), (partner, -share))
-            entries.append(RecordValue(series.message_bytes, series.launch, terms))
+            entries.append(RecordValue(((index, share), (partner, -share))))
     return measured.quantity("gap", entries)
 
 
@@ -124,7 +116,7 @@ def flood_gap(measured: MeasuredSeries) -> Quantity:
         else:
             share = 1.0 / (series.train - 1)
             terms = ((index, share), (partner, -share / 2), (back, -share / 2))
-        entries.append(RecordValue(series.message_bytes, series.launch, terms))
+        entries.append(RecordValue(terms))
     return measured.quantity("gap", entries)
 
 
@@ -174,8 +166,7 @@ def _further_sends(measured: MeasuredSeries, longest: int, shortest: int) -> Rec
     several, few = measured.series[longest], measured.series[shortest]
     share = 1.0 / (several.train - few.train)
     waited = (several.train - 1) * several.delay_seconds - (few.train - 1) * few.delay_seconds
-    terms = ((longest, share), (shortest, -share))
-    return RecordValue(several.message_bytes, several.launch, terms, -share * waited)
+    return RecordValue(((longest, share), (shortest, -share)), -share * waited)
 
 
 def knee_send_overhead(measured: MeasuredSeries) -> Quantity:
@@ -203,9 +194,7 @@ def knee_send_overhead(measured: MeasuredSeries) -> Quantity:
             series = measured.series[first]
             share = 1.0 / (series.train - 1)
             terms = ((first, share), (partner, -share))
-            entries.append(
-                RecordValue(series.message_bytes, series.launch, terms, -series.delay_seconds)
-            )
+            entries.append(RecordValue(terms, -series.delay_seconds))
     found_overhead = measured.quantity("o_s", entries)
     return replace(found_overhead, series=frozenset(used))
 
@@ -224,12 +213,9 @@ def direct_send_overhead(measured: MeasuredSeries, *, single: bool) -> Quantity:
     """o_s(s) from timed sends: of `single` ones (Kielmann) or of a few in a row (Culler), else of any."""
     calls = measured.indices(lambda series: series.pattern == "send_overhead" and series.peers == 1)
     wanted = [index for index in calls if (measured.series[index].train == 1) == single]
-    entries = []
-    for index in wanted or calls:
-        series = measured.series[index]
-        entries.append(
-            RecordValue(series.message_bytes, series.launch, ((index, 1.0 / series.train),))
-        )
+    entries = [
+        RecordValue(((index, 1.0 / measured.series[index].train),)) for index in wanted or calls
+    ]
     return measured.quantity("o_s", entries)
 
 
@@ -251,8 +237,7 @@ def receive_overhead(
     for index in (bare or calls) if single else calls:
         series = measured.series[index]
         constant = -(series.train - 1) * series.delay_seconds / series.train
-        terms = ((index, 1.0 / series.train),)
-        entries.append(RecordValue(series.message_bytes, series.launch, terms, constant))
+        entries.append(RecordValue(((index, 1.0 / series.train),), constant))
     return measured.quantity("o_r", entries)
 
 
@@ -267,9 +252,5 @@ def delayed_ping_pong_overhead(measured: MeasuredSeries) -> Quantity:
         series = measured.series[index]
         partner = measured.round_trip_beside(series)
         if partner is None or series.delay_seconds >= measured.at.value[partner]:
-            entries.append(
-                RecordValue(
-                    series.message_bytes, series.launch, ((index, 1.0),), -series.delay_seconds
-                )
-            )
+            entries.append(RecordValue(((index, 1.0),), -series.delay_seconds))
     return measured.quantity("o_s + o_r", entries)

@@ -89,7 +89,7 @@ def _of_side(measured: MeasuredSeries, side: str, pattern: str) -> Iterator[Hidd
 def _exposed(measured: MeasuredSeries, pattern: str) -> Quantity:
     """T(c) - c: by how much the computation takes longer with the transfer."""
     entries = [
-        RecordValue(series.message_bytes, series.launch, ((index, 1.0),), -series.delay_seconds)
+        RecordValue(((index, 1.0),), -series.delay_seconds)
         for index, series in enumerate(measured.series)
         if series.pattern == pattern and series.delay_seconds > 0
     ]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from chiplog.fitting.quantities.measured import MeasuredSeries, RecordValue, is_round_trip
+from chiplog.dataset.series import Series
+from chiplog.fitting.quantities.measured import MeasuredSeries, is_round_trip
 from chiplog.fitting.quantities.over_sizes import flood_gap, receive_overhead, series_quantity
 from chiplog.fitting.quantities.quantity import Quantity
 from chiplog.report import format
@@ -32,20 +33,10 @@ def sends(run: PatternRun) -> tuple[Table, ...]:
 
 
 def _per_message(measured: MeasuredSeries, train: int) -> Quantity:
-    indices = measured.indices(
-        lambda series: (
-            series.pattern == "send_overhead" and series.train == train and series.peers == 1
-        )
-    )
-    entries = [
-        RecordValue(
-            measured.series[index].message_bytes,
-            measured.series[index].launch,
-            ((index, 1.0 / train),),
-        )
-        for index in indices
-    ]
-    return measured.quantity(f"o_s({train})", entries)
+    def is_of_train(series: Series) -> bool:
+        return (series.pattern, series.train, series.peers) == ("send_overhead", train, 1)
+
+    return series_quantity(measured, f"o_s({train})", is_of_train, 1.0 / train)
 
 
 def receives(run: PatternRun) -> tuple[Table, ...]:

@@ -10,10 +10,11 @@ from chiplog.dataset.series import Series
 from chiplog.fitting.caution import usable
 from chiplog.fitting.pairs.table import half_round_trips, is_pair_point
 from chiplog.fitting.quantities.measured import MeasuredSeries, is_round_trip
-from chiplog.fitting.quantities.over_sizes import half_round_trip, series_quantity
+from chiplog.fitting.quantities.over_sizes import half_round_trip
 from chiplog.report import format
 from chiplog.report.document import Inline, Table, line, number_columns
 from chiplog.report.patterns.run import (
+    BySizeAndNumber,
     PatternRun,
     ShownValue,
     grid,
@@ -23,12 +24,11 @@ from chiplog.report.patterns.run import (
     spread,
     thinned_note,
     time_grid,
-    values,
+    times_by_number,
+    values_by_number,
 )
 
 EXCHANGE = "exchange"
-BySizeAndPairs = dict[tuple[int, int], ShownValue]
-"""Values by message size in bytes and number of pairs k."""
 Groups = tuple[str, str] | None
 ARRIVED = "until both messages have arrived"
 FACTOR = (
@@ -63,23 +63,16 @@ def _of_groups(run: PatternRun, groups: Groups, *, is_named: bool) -> tuple[Tabl
     return (table.rows(),)
 
 
-def exchange_times(run: PatternRun, groups: Groups) -> BySizeAndPairs:
+def exchange_times(run: PatternRun, groups: Groups) -> BySizeAndNumber:
     """The time of an exchange, the slowest pair's."""
-    numbers = {
-        series.pairs for series in run.series if _is_exchange(series) and series.between == groups
-    }
-    times: BySizeAndPairs = {}
-    for k in sorted(numbers):
 
-        def is_of_k(series: Series, k: int = k) -> bool:
-            return _is_exchange(series) and series.between == groups and series.pairs == k
+    def is_between(series: Series) -> bool:
+        return _is_exchange(series) and series.between == groups
 
-        quantity = series_quantity(run.measured, f"exchange {k}", is_of_k)
-        times |= {(size, k): value for size, value in values(quantity).items()}
-    return times
+    return times_by_number(run, "exchange {}", is_between, lambda series: series.pairs)
 
 
-def _alone(run: PatternRun, groups: Groups) -> BySizeAndPairs:
+def _alone(run: PatternRun, groups: Groups) -> BySizeAndNumber:
     """Half round trips of as many pairs between the same groups; of one pair those without groups, too."""
     compared = tuple(
         series
@@ -90,13 +83,11 @@ def _alone(run: PatternRun, groups: Groups) -> BySizeAndPairs:
         return {}
     dataset = usable(replace(run.beside, series=compared)).placed.dataset
     measured = MeasuredSeries(dataset, run.measured.statistic, 0)
-    alone = {(size, 1): value for size, value in values(half_round_trip(measured)).items()}
-    for k, quantity in half_round_trips(measured).items():
-        alone |= {(size, k): value for size, value in values(quantity).items()}
-    return alone
+    alone = values_by_number({1: half_round_trip(measured)})
+    return alone | values_by_number(half_round_trips(measured))
 
 
-def _factors(times: BySizeAndPairs, alone: BySizeAndPairs) -> BySizeAndPairs:
+def _factors(times: BySizeAndNumber, alone: BySizeAndNumber) -> BySizeAndNumber:
     return {
         key: ratio(time, alone[key])
         for key, time in times.items()
@@ -133,8 +124,8 @@ class _ExchangeTable:
     """What the tables of two groups are made from; `of` and `slowest` are what titles say of several pairs."""
 
     run: PatternRun
-    times: BySizeAndPairs
-    factors: BySizeAndPairs
+    times: BySizeAndNumber
+    factors: BySizeAndNumber
     of: str
     slowest: str
 

@@ -10,13 +10,14 @@ from chiplog.fitting.quantities.measured import MeasuredSeries
 from chiplog.report import format
 from chiplog.report.document import Inline, Table, line
 from chiplog.report.patterns.run import (
+    BySizeAndNumber,
     PatternRun,
     ShownValue,
     by_size_and_number,
     grid,
     rate_cell,
     time_grid,
-    values,
+    values_by_number,
 )
 
 MOST_COLUMNS = 4
@@ -40,13 +41,9 @@ def pair_parts(run: PatternRun) -> dict[tuple[object, ...], Dataset]:
     return replace(run.part, series=points).apart("between", "direction")
 
 
-def pair_times(part: Dataset, statistic: str) -> dict[tuple[int, int], ShownValue]:
+def pair_times(part: Dataset, statistic: str) -> BySizeAndNumber:
     """The slowest pair's time one way by message size in bytes and k."""
-    return {
-        (size, pairs): value
-        for pairs, quantity in half_round_trips(MeasuredSeries(part, statistic, 0)).items()
-        for size, value in values(quantity).items()
-    }
+    return values_by_number(half_round_trips(MeasuredSeries(part, statistic, 0)))
 
 
 def _of_part(run: PatternRun, part: Dataset, direction: str, between: object) -> tuple[Table, ...]:

@@ -4,25 +4,24 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from chiplog.dataset.series import Series
 from chiplog.fitting.one_to_many.observed import observe_all
-from chiplog.fitting.quantities.measured import RecordValue
 from chiplog.report import format
 from chiplog.report.document import Inline, Table, line, number_columns
 from chiplog.report.header import number
 from chiplog.report.patterns.run import (
+    BySizeAndNumber,
     PatternRun,
-    ShownValue,
     by_size_and_number,
     interval_cells,
     missing_intervals,
     plain_cell,
     time_grid,
+    times_by_number,
     values,
 )
 
 ONE_TO_MANY, BARRIER, POSTS = "one_to_many", "barrier", "send_overhead"
-Found = dict[tuple[int, int], ShownValue]
-"""By message size in bytes and number of peers."""
 
 
 def one_to_many(run: PatternRun) -> tuple[Table, ...]:
@@ -39,10 +38,10 @@ def one_to_many(run: PatternRun) -> tuple[Table, ...]:
     return (*shown, time_grid(run, of_posts, "p", posts)) if posts else tuple(shown)
 
 
-def one_to_many_times(run: PatternRun) -> tuple[Found, Found]:
+def one_to_many_times(run: PatternRun) -> tuple[BySizeAndNumber, BySizeAndNumber]:
     """RTT(p), and the time to post one of p sends."""
-    totals: Found = {}
-    posts: Found = {}
+    totals: BySizeAndNumber = {}
+    posts: BySizeAndNumber = {}
     for observed in observe_all(run.measured, "", ONE_TO_MANY):
         for shown, over in ((totals, observed.round_trips), (posts, observed.overheads)):
             if over.peers.size:
@@ -52,7 +51,9 @@ def one_to_many_times(run: PatternRun) -> tuple[Found, Found]:
     return totals, posts
 
 
-def _list(run: PatternRun, totals: Found, posts: Found, convention: str) -> Table:
+def _list(
+    run: PatternRun, totals: BySizeAndNumber, posts: BySizeAndNumber, convention: str
+) -> Table:
     def per_peer(size: int, p: int) -> tuple[Inline, ...]:
         return plain_cell(totals[size, p].scaled(1.0 / p)), plain_cell(posts.get((size, p)))
 
@@ -86,19 +87,13 @@ def barriers(run: PatternRun) -> tuple[Table, ...]:
     return (Table(caption, heads, rows, missing_intervals(list(times.values()))),)
 
 
-def barrier_times(run: PatternRun) -> Found:
+def barrier_times(run: PatternRun) -> BySizeAndNumber:
     """The time of a whole barrier over n."""
-    times: Found = {}
-    measured = run.measured
-    for n in sorted({series.peers for series in run.series if series.pattern == BARRIER}):
-        entries = [
-            RecordValue(series.message_bytes, series.launch, ((index, 1.0),))
-            for index, series in enumerate(measured.series)
-            if series.pattern == BARRIER and series.peers == n
-        ]
-        for size, value in values(measured.quantity(f"barrier(n={n})", entries)).items():
-            times[size, n] = value
-    return times
+    return times_by_number(run, "barrier(n={})", _is_barrier, lambda series: series.peers)
+
+
+def _is_barrier(series: Series) -> bool:
+    return series.pattern == BARRIER
 
 
 def rounds(n: int, ranks: int) -> int:

@@ -11,6 +11,7 @@ import numpy as np
 from chiplog.dataset.series import Dataset, Series
 from chiplog.fitting.predictions.predictor import measured_curve
 from chiplog.fitting.quantities.measured import MeasuredSeries
+from chiplog.fitting.quantities.over_sizes import series_quantity
 from chiplog.fitting.quantities.quantity import Quantity
 from chiplog.fitting.result import Curve
 from chiplog.report import format
@@ -79,6 +80,36 @@ class ShownValue:
 def values(quantity: Quantity) -> dict[int, ShownValue]:
     """A quantity's values by size in bytes, or by whatever stands where its sizes do."""
     return curve_values(measured_curve(quantity))
+
+
+BySizeAndNumber = dict[tuple[int, int], ShownValue]
+"""Values by message size in bytes and a second number: pairs k, peers p or n."""
+
+
+def values_by_number(quantities: Mapping[int, Quantity]) -> BySizeAndNumber:
+    """The values of the quantity of each number, by size and number."""
+    return {
+        (size, number): value
+        for number, quantity in quantities.items()
+        for size, value in values(quantity).items()
+    }
+
+
+def times_by_number(
+    run: PatternRun,
+    name: str,
+    wanted: Callable[[Series], bool],
+    number_of: Callable[[Series], int],
+) -> BySizeAndNumber:
+    """The times of the series that `wanted` accepts, by size and their number, which `name` has room for."""
+    numbers = sorted({number_of(series) for series in run.series if wanted(series)})
+
+    def times(number: int) -> Quantity:
+        return series_quantity(
+            run.measured, name.format(number), lambda s: wanted(s) and number_of(s) == number
+        )
+
+    return values_by_number({number: times(number) for number in numbers})
 
 
 def curve_values(curve: Curve) -> dict[int, ShownValue]:
@@ -204,9 +235,11 @@ def by_size_and_number(
         )
         for (size, number), value in sorted(times.items())
     )
-    return Table(
-        caption, number_columns("size", *heads), rows, missing_intervals(list(times.values()))
+    notes = (
+        *missing_intervals(list(times.values())),
+        *bound_note([cell for row in rows for cell in row]),
     )
+    return Table(caption, number_columns("size", *heads), rows, notes)
 
 
 def time_grid(

@@ -31,6 +31,7 @@ from chiplog.report.many import line_trace, opening, pairs_curves, ranks, run_of
 from chiplog.report.measured import colour_of
 from chiplog.report.names import model_name, of_pairs, parameter_symbol, sizes
 from chiplog.report.parameter_text import is_known, not_identified, short
+from chiplog.report.patterns.run import spread
 from chiplog.report.plot import Axis, Plot, Trace
 from chiplog.report.sections import errors
 
@@ -144,20 +145,14 @@ def _name(fit: Fit) -> str:
     return f"{model_name(fit.model)} ({fit.method})" if several else model_name(fit.model)
 
 
+def _sizes(fit: Fit) -> list[int]:
+    curves = pairs_curves(fit).values()
+    return sorted({int(size) for curve in curves for size in curve.message_bytes})
+
+
 def _plots(main: Sequence[Fit], key: str) -> tuple[Figure, ...]:
-    curves = pairs_curves(main[0])
-    every = sorted(
-        {int(size) for curve in curves.values() for size in curve.message_bytes.tolist()}
-    )
-    chosen = _spread([size for size in every if size > 0], MOST_PLOTS)
+    chosen = spread([size for size in _sizes(main[0]) if size > 0], MOST_PLOTS)
     return tuple(_plot(main, size, key) for size in chosen)
-
-
-def _spread(values: list[int], most: int) -> list[int]:
-    """Some of the values, evenly taken, the last one among them."""
-    if len(values) <= most:
-        return values
-    return [values[round(i * (len(values) - 1) / most)] for i in range(1, most + 1)]
 
 
 def _plot(main: Sequence[Fit], size: int, key: str) -> Figure:
@@ -278,9 +273,6 @@ def _map(
     legend: Sequence[HeatCell],
 ) -> HeatMap:
     curves = pairs_curves(fit)
-    every = sorted(
-        {int(size) for curve in curves.values() for size in curve.message_bytes.tolist()}
-    )
-    chosen = _spread(every, MOST_ROWS)
+    chosen = spread(_sizes(fit), MOST_ROWS)
     rows = tuple((format.message_size(s), tuple(cell(k, s) for k in curves)) for s in chosen)
     return HeatMap(title, caption, "size \\ k", tuple(map(str, curves)), rows, tuple(legend))
