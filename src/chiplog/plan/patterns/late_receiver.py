@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from chiplog.plan.patterns.pattern import Pattern, PointRequest, Records, SeriesRequest
+from chiplog.plan.patterns.pattern import Pattern, PointRequest, Records, SeriesRequest, only_sends
 
 
 def records(point: PointRequest) -> Records:
@@ -11,14 +11,9 @@ def records(point: PointRequest) -> Records:
     return ((SeriesRequest("prtt", size), SeriesRequest("late_receiver", size, 1, "rtt")),)
 
 
-def supports(operation: str) -> bool:
-    """Only sends wait for a receive."""
-    return operation == "send"
-
-
 PATTERN = Pattern(
     name="late_receiver",
     measures="one send to a receiver that is late: does it wait (rendezvous) or return (eager)?",
     records=records,
-    supports=supports,
+    supports=only_sends,
 )

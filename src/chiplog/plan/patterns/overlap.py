@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from chiplog.dataset.patterns import OVERLAP, OVERLAP_RECEIVE
-from chiplog.plan.patterns.pattern import Pattern, PointRequest, Records, SeriesRequest
+from chiplog.plan.patterns.pattern import Pattern, PointRequest, Records, SeriesRequest, only_sends
 
 
 def records(point: PointRequest) -> Records:
@@ -18,14 +18,9 @@ def records(point: PointRequest) -> Records:
     )
 
 
-def supports(operation: str) -> bool:
-    """Only messages have a send and a receive."""
-    return operation == "send"
-
-
 PATTERN = Pattern(
     name=OVERLAP,
     measures="a posted send, and a posted receive, with a computation before the wait: how much of it is hidden",
     records=records,
-    supports=supports,
+    supports=only_sends,
 )

@@ -103,6 +103,11 @@ def any_operation(_operation: str) -> bool:
     return True
 
 
+def only_sends(operation: str) -> bool:
+    """Is it a message, which has a send and a receive?"""
+    return operation == "send"
+
+
 def peer_notices(operation: str) -> bool:
     """Does the peer notice what comes, as it must where it takes part itself?"""
     return operation not in PASSIVE

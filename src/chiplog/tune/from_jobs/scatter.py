@@ -20,7 +20,7 @@ from scipy.optimize import brentq
 from scipy.special import digamma, polygamma, stdtr, stdtrit
 
 from chiplog.tune.from_jobs.job import Floats
-from chiplog.tune.measured.statistics import CandidateRatio, ratio_of
+from chiplog.tune.measured.statistics import CandidateRatio
 
 LEAST_LOG_DEGREES, MOST_LOG_DEGREES = -10.0, 20.0
 """Given: between e to these, degrees of freedom are looked for: beyond them the prior is nothing, or all."""
@@ -58,18 +58,11 @@ class JobScatter:
     def ratio(self, logs: Floats, risk: float) -> CandidateRatio:
         """The typical ratio of a job; `risk` is that of each end of its interval. Nothing bounds that of one job."""
         if not logs.size:
-            return CandidateRatio(math.nan, 0.0, math.inf, 0)
+            return CandidateRatio.of_log(math.nan, launches=0)
         mean = float(np.mean(logs))
         error, degrees = self.error_and_degrees(logs)
-        if not degrees:
-            return CandidateRatio(math.exp(mean), 0.0, math.inf, logs.size)
-        reach = -float(stdtrit(degrees, risk)) * error
-        return CandidateRatio(
-            ratio_of(mean),
-            ratio_of(mean - reach),
-            ratio_of(mean + reach),
-            logs.size,
-        )
+        reach = -float(stdtrit(degrees, risk)) * error if degrees else math.inf
+        return CandidateRatio.of_log(mean, mean - reach, mean + reach, launches=logs.size)
 
 
 def scatter_of(cells: Iterable[Floats]) -> JobScatter | None:

@@ -44,6 +44,13 @@ class CandidateRatio:
     high: float
     launches: int
 
+    @classmethod
+    def of_log(
+        cls, log: float, low: float = -math.inf, high: float = math.inf, *, launches: int
+    ) -> CandidateRatio:
+        """From the logarithms of the ratio and of the ends of its interval; without ends nothing bounds it."""
+        return cls(ratio_of(log), ratio_of(low), ratio_of(high), launches)
+
 
 def ratio_to_json(ratio: CandidateRatio | None) -> dict[str, float | None]:
     """The ratio and its interval; null where nothing was measured, or nothing bounds it."""
@@ -74,11 +81,11 @@ def ratio_over_launches(logs: Sequence[float], statements: int) -> CandidateRati
     `statements` is the number of points times that of looks. Without two launches nothing bounds it.
     """
     if not logs:
-        return CandidateRatio(math.nan, 0.0, math.inf, 0)
+        return CandidateRatio.of_log(math.nan, launches=0)
     each = RISK / (ENDS * max(1, statements))
     by_mean, by_median = mean_interval(logs, each), _of_median(logs, each)
-    value, low, high = by_mean if by_mean[2] <= by_median[2] else by_median
-    return CandidateRatio(ratio_of(value), ratio_of(low), ratio_of(high), len(logs))
+    surer = by_mean if by_mean[2] <= by_median[2] else by_median
+    return CandidateRatio.of_log(*surer, launches=len(logs))
 
 
 def mean_interval(values: ArrayLike, risk: float) -> tuple[float, float, float]:
@@ -106,7 +113,7 @@ def _of_median(logs: Sequence[float], risk: float) -> tuple[float, float, float]
 
 def ratio_of(log: float) -> float:
     """The ratio of a logarithm; infinite where it is too large for a float."""
-    return math.exp(log) if log < LARGEST_LOG else math.inf
+    return math.inf if log >= LARGEST_LOG else math.exp(log)
 
 
 def is_hopeless(logs: Sequence[float], limit: float, statements: int) -> bool:

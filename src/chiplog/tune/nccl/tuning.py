@@ -20,7 +20,7 @@ from scipy.special import stdtrit
 from chiplog.json_values import plain
 from chiplog.output_file import write_text
 from chiplog.statistics import UNIFORM_DEVIATION
-from chiplog.tune.measured.statistics import RISK, CandidateRatio, ratio_of, ratio_to_json
+from chiplog.tune.measured.statistics import RISK, CandidateRatio, ratio_to_json
 from chiplog.tune.nccl.rules import ANY, NcclCandidate, NcclRule, text
 from chiplog.tune.nccl.runs import NcclCell, NcclRuns, read_runs
 
@@ -89,23 +89,22 @@ def welch_ratio(
     nothing bounds the ratio.
     """
     groups = [np.log(candidate), np.log(default)]
-    value = math.exp(float(np.mean(groups[0]) - np.mean(groups[1])))
+    log = float(np.mean(groups[0]) - np.mean(groups[1]))
     launches = min(len(candidate), len(default))
     if launches < 2:
-        return CandidateRatio(value, 0.0, math.inf, launches)
+        return CandidateRatio.of_log(log, launches=launches)
     parts = []
     for logs, seconds in zip(groups, (candidate, default), strict=True):
         step = resolution / float(np.median(seconds)) * UNIFORM_DEVIATION
         parts.append((float(np.var(logs, ddof=1)) + step**2) / len(logs))
     error = sum(parts)
     if error == 0.0:
-        return CandidateRatio(value, value, value, launches)
+        return CandidateRatio.of_log(log, log, log, launches=launches)
     freedom = error**2 / sum(
         part**2 / (len(logs) - 1) for part, logs in zip(parts, groups, strict=True)
     )
     reach = -float(stdtrit(freedom, risk / 2)) * math.sqrt(error)
-    center = math.log(value)
-    return CandidateRatio(value, ratio_of(center - reach), ratio_of(center + reach), launches)
+    return CandidateRatio.of_log(log, log - reach, log + reach, launches=launches)
 
 
 def _rules(judged: Sequence[NcclVerdict], runs: NcclRuns) -> list[NcclRule]:
