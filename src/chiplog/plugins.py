@@ -47,7 +47,6 @@ class Registry(Generic[P]):
         noun: str,
         kind: str,
         *,
-        group: str,
         folder: str,
         built_in: Sequence[str],
         unknown: str = "{noun} '{name}' is unknown; known are {known}.",
@@ -56,9 +55,10 @@ class Registry(Generic[P]):
 
         `built_in` are the names of those in the package `folder`, in the order of all lists. Each is a constant in the
         module of its name: `MAX_RATE` in `max_rate` is max-rate. `unknown` is the sentence for a name that nothing has.
+        Other packages offer theirs as entry points of the group `chiplog.` and the plural of `noun`.
         """
         self.noun = noun
-        self.group = group
+        self.group = f"chiplog.{noun.replace(' ', '_')}s"
         self.built_in = tuple(built_in)
         self._kind = kind
         self._folder = folder

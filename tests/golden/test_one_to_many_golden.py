@@ -56,17 +56,19 @@ def derived() -> tuple[np.ndarray, np.ndarray, float]:
 def test_lop_as_printed_gives_the_published_latencies_and_times() -> None:
     times = derived()
     assert lop_paper.latency(P, *times, paper_literal=True) == pytest.approx(L_LITERAL, abs=6e-5)
-    literal = lop_paper.one_to_many_seconds(P, *times, paper_literal=True)
+    literal = lop_paper.to_many_seconds(P, *times, paper_literal=True)
     assert literal == pytest.approx(T_ONE_TO_MANY, abs=6e-4)
-    assert lop_paper.list_seconds(P, *times, paper_literal=True) == pytest.approx(T_LIST, abs=6e-4)
+    assert lop_paper.to_many_seconds(P, *times, paper_literal=True, is_list=True) == pytest.approx(
+        T_LIST, abs=6e-4
+    )
 
 
 def test_lop_read_consistently_adds_up_to_half_the_round_trip() -> None:
     per_message, overheads, first = derived()
-    whole = lop_paper.one_to_many_seconds(P, per_message, overheads, first)
+    whole = lop_paper.to_many_seconds(P, per_message, overheads, first)
     assert whole == pytest.approx(np.array(P) * per_message / 2 - first)
     assert whole[0] == pytest.approx(T_ONE_TO_MANY[0], abs=6e-4)
-    of_list = lop_paper.list_latency(P, per_message, overheads, first, paper_literal=True)
+    of_list = lop_paper.latency(P, per_message, overheads, first, paper_literal=True, is_list=True)
     assert of_list[0] == pytest.approx(L_LITERAL[0], abs=6e-5)
     assert of_list[2] == pytest.approx(7.1979 / 2 - 4 * 0.7365 - 1.4745, abs=5e-4)
 
@@ -75,11 +77,11 @@ def test_a_list_read_consistently_waits_for_all_posts_and_then_for_the_network()
     per_message, overheads, first = derived()
     p = np.array(P)
     whole = lop_paper.latency(P, per_message, overheads, first)
-    listed = lop_paper.list_seconds(P, per_message, overheads, first)
+    listed = lop_paper.to_many_seconds(P, per_message, overheads, first, is_list=True)
     assert listed == pytest.approx(p * overheads + whole)
-    one_by_one = lop_paper.one_to_many_seconds(P, per_message, overheads, first)
+    one_by_one = lop_paper.to_many_seconds(P, per_message, overheads, first)
     assert listed - one_by_one == pytest.approx((p - 1) * overheads)
-    of_list = lop_paper.list_latency(P, per_message, overheads, first)
+    of_list = lop_paper.latency(P, per_message, overheads, first, is_list=True)
     assert of_list + p * overheads + first == pytest.approx(p * per_message / 2)
 
 

@@ -11,7 +11,7 @@ import zlib
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,33 +47,31 @@ def import_file(
     path: str | Path,
     out: str | Path,
     *,
-    pattern: str | None = None,
-    direction: str | None = None,
-    transport: str | None = None,
-    ranks: int | None = None,
     note: Callable[[str], None] | None = None,
+    **said: Any,
 ) -> Path:
     """Writes the measurements of another tool's file as a run file at `out`, replacing it, and returns its path.
 
-    `pattern` and `direction` say what a file can't say of itself; `transport` names what was measured,
-    `ranks` of how many ranks a collective operation was. `note` gets a sentence for each warning, which the run file's
-    header holds as well.
+    `said` is what a file can't say of itself, the members of `Options`: `pattern` and `direction`; `transport` names
+    what was measured, `ranks` of how many ranks a collective operation was. `note` gets a sentence for each warning,
+    which the run file's header holds as well.
 
     Raises UsageError for an unknown kind, pattern or direction, and where the file needs one that is not given;
     CorruptFile that names file, line and field where the file is not what the kind says.
     """
     if kind not in IMPORTERS.names() and kind.lower() in {name.lower() for name in TOOLS}:
         raise UsageError(f"There is no importer for {kind}: {csv_advice()}.")
-    importer = IMPORTERS.load(kind)
-    _among("--pattern", pattern, (*FILE_PATTERNS, *(set(COLLECTIVES) - set(FILE_PATTERNS))))
-    _among("--direction", direction, tuple(name for name in DIRECTIONS if name != "call"))
+    importer, options = IMPORTERS.load(kind), Options(**said)
+    patterns = (*FILE_PATTERNS, *(set(COLLECTIVES) - set(FILE_PATTERNS)))
+    _among("--pattern", options.pattern, patterns)
+    _among("--direction", options.direction, tuple(name for name in DIRECTIONS if name != "call"))
+    ranks = options.ranks
     if ranks is not None and not importer.takes_ranks:
         raise UsageError(
             f"--ranks {ranks} does not fit: {kind} files say it themselves; leave it out."
         )
     if ranks is not None and not 2 <= ranks < 1 << 24:
         raise UsageError(f"--ranks {ranks}: a collective operation is of 2 ranks or more.")
-    options = Options(pattern=pattern, direction=direction, transport=transport, ranks=ranks)
     return _write(importer, Path(path), Path(out), options, note)
 
 

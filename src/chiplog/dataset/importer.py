@@ -156,7 +156,6 @@ class Importer:
 IMPORTERS: Registry[Importer] = Registry(
     "importer",
     "chiplog.dataset.importer:Importer",
-    group="chiplog.importers",
     folder="chiplog.dataset.importers",
     built_in=(
         "csv",

@@ -173,23 +173,22 @@ class Dataset:
     def select(
         self,
         *,
-        pattern: str | None = None,
-        operation: str | None = None,
         message_bytes: int | None = None,
-        train: int | None = None,
         delayed: bool | None = None,
         purpose: str | None = None,
+        **attributes: object,
     ) -> Dataset:
-        """The series that match all that is given; `purpose` compares with the tag of that name."""
+        """The series that match all that is given: `pattern="prtt"`, or another attribute and its value.
+
+        `purpose` compares with the tag of that name.
+        """
 
         def matches(series: Series) -> bool:
             return (
-                (pattern is None or series.pattern == pattern)
-                and (operation is None or series.operation == operation)
-                and (message_bytes is None or series.message_bytes == message_bytes)
-                and (train is None or series.train == train)
+                (message_bytes is None or series.message_bytes == message_bytes)
                 and (delayed is None or (series.delay_seconds > 0) == delayed)
                 and (purpose is None or series.tag.get("purpose") == purpose)
+                and all(getattr(series, name) == value for name, value in attributes.items())
             )
 
         candidates = self.series

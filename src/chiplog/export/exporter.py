@@ -57,7 +57,6 @@ def fits_as_text(
 EXPORTERS: Registry[Exporter] = Registry(
     "exporter",
     "chiplog.export.exporter:Exporter",
-    group="chiplog.exporters",
     folder="chiplog.export.formats",
     built_in=("csv", "parquet", "codes", "simgrid", "loggopsim"),
     unknown="--to '{name}' is unknown; it accepts {known}.",

@@ -72,17 +72,14 @@ class Visits:
         *,
         seconds: float,
         volume: float,
-        most: int | None = None,
     ) -> list[Request]:
-        """One more visit of what is wanted, as far as `seconds`, `volume` (bytes) and `most` (requests) reach.
+        """One more visit of what is wanted, as far as `seconds` and `volume` (bytes) reach.
 
         `grid` is what was measured so far; ids count from `next_id` on.
         """
         visit = 1 + max((series.visit for series in grid), default=0)
         chosen: list[Request] = []
         for request in filter(wanted, self._requests):
-            if len(chosen) == most:
-                break
             takes_seconds, takes_bytes = _cost_before(grid, request)
             if takes_seconds <= seconds and takes_bytes <= volume:
                 chosen.append(replace(request, id=next_id + len(chosen), visit=visit))
@@ -221,14 +218,14 @@ class Revisit:
         if not lasting:
             self._pause(min(PAUSE_SECONDS, seconds))
         missing = met.all_kinds - met.kinds[met.now if lasting else 0]
-        return self._visits.again(
+        affordable = self._visits.again(
             lambda request: measured_kind(request.series) in missing,
             grid,
             next_id,
             seconds=seconds,
             volume=volume,
-            most=AT_A_TIME,
         )
+        return affordable[:AT_A_TIME]
 
     def _left(self, grid: Sequence[Series]) -> tuple[float, float]:
         """Seconds and bytes for further visits."""

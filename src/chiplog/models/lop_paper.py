@@ -52,61 +52,31 @@ def latency(
     overhead: ArrayLike,
     first_overhead: float,
     *,
+    is_list: bool = False,
     paper_literal: bool = False,
 ) -> Seconds:
-    """`L_tot(p)` in seconds; `paper_literal` gives the printed `L(p)` of one message.
+    """`L_tot(p)` in seconds; of a list `L_list(p)`, what all p messages take after they were posted as one list.
 
-    `per_message` is RTT(p)/p, `overhead` is o(p), `first_overhead` is o(1), all in seconds.
-    """
-    half = np.asarray(per_message, dtype=np.float64) / 2.0
-    if not paper_literal:
-        half = half * np.asarray(peers, dtype=np.float64)
-    return np.asarray(half - np.asarray(overhead) - first_overhead)
-
-
-def list_latency(
-    peers: ArrayLike,
-    per_message: ArrayLike,
-    overhead: ArrayLike,
-    first_overhead: float,
-    *,
-    paper_literal: bool = False,
-) -> Seconds:
-    """`L_list(p)` in seconds, what all p messages take after they were posted as one list.
-
-    `paper_literal` gives the printed form, in which the round trip is that of one message and the posts are of all.
+    `per_message` is RTT(p)/p, `overhead` is o(p), `first_overhead` is o(1), all in seconds. `paper_literal` gives the
+    printed forms, in which the round trip is that of one message; the posts of a list are all the same.
     """
     p = np.asarray(peers, dtype=np.float64)
     half = np.asarray(per_message, dtype=np.float64) / 2.0
-    if not paper_literal:
-        half = half * p
-    return np.asarray(half - (p * np.asarray(overhead) + first_overhead))
+    posts = np.asarray(overhead) * (p if is_list else 1.0)
+    return np.asarray(half * (1.0 if paper_literal else p) - (posts + first_overhead))
 
 
-def one_to_many_seconds(
+def to_many_seconds(
     peers: ArrayLike,
     per_message: ArrayLike,
     overhead: ArrayLike,
     first_overhead: float,
     *,
+    is_list: bool = False,
     paper_literal: bool = False,
 ) -> Seconds:
-    """`t_1:n` in seconds: until all of n peers have their message."""
-    way = latency(peers, per_message, overhead, first_overhead, paper_literal=paper_literal)
-    messages = np.asarray(peers, dtype=np.float64) if paper_literal else 1.0
-    return np.asarray(np.asarray(overhead) + messages * way)
-
-
-def list_seconds(
-    peers: ArrayLike,
-    per_message: ArrayLike,
-    overhead: ArrayLike,
-    first_overhead: float,
-    *,
-    paper_literal: bool = False,
-) -> Seconds:
-    """`t_list` in seconds: until all of n peers have their message, all of which were posted as one list."""
+    """`t_1:n` in seconds, until all of n peers have their message; of messages posted as one list `t_list`."""
     p = np.asarray(peers, dtype=np.float64)
     way = latency(p, per_message, overhead, first_overhead, paper_literal=paper_literal)
-    messages = p if paper_literal else 1.0
-    return np.asarray(p * np.asarray(overhead) + messages * way)
+    posts = np.asarray(overhead) * (p if is_list else 1.0)
+    return np.asarray(posts + way * (p if paper_literal else 1.0))

@@ -10,7 +10,6 @@ from chiplog.plugins import Registry
 MODELS: Registry[Model] = Registry(
     "model",
     "chiplog.models.protocol:Model",
-    group="chiplog.models",
     folder="chiplog.models",
     built_in=(
         "hockney",

@@ -76,13 +76,13 @@ _Seconds = Callable[[_Request, Sequence[Theta]], float]
 
 def _lop(request: _Request, thetas: Sequence[Theta]) -> float:
     n, size = request.peers, request.message_bytes
-    formula = lop_paper.list_seconds if request.derives_list else lop_paper.one_to_many_seconds
     return float(
-        formula(
+        lop_paper.to_many_seconds(
             n,
             seconds_per_message(n, thetas[0], size),
             lop_overhead(n, thetas[1], size),
             float(lop_overhead(1, thetas[1], size)),
+            is_list=request.derives_list,
             paper_literal=request.paper_literal,
         )
     )

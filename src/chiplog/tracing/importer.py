@@ -44,7 +44,6 @@ class TraceImporter:
 TRACE_IMPORTERS: Registry[TraceImporter] = Registry(
     "trace importer",
     "chiplog.tracing.importer:TraceImporter",
-    group="chiplog.trace_importers",
     folder="chiplog.tracing.importers",
     built_in=("chiplog-trace", "liballprof", "otf2", "simgrid-ti", "dumpi"),
 )

@@ -130,7 +130,6 @@ def release_of(kind: str, version: str | None, mpi: str | None) -> Version:
 WRITERS: Registry[TuningWriter] = Registry(
     "tuning writer",
     "chiplog.tune.writer:TuningWriter",
-    group="chiplog.tuning_writers",
     folder="chiplog.tune.writers",
     built_in=("chiplog", "openmpi", "mpich", "intelmpi", "ucc"),
     unknown="--for: '{name}' is unknown; it accepts {known}.",

@@ -33,7 +33,7 @@ from chiplog.fitting.quantities.measured import MeasuredSeries
 from chiplog.fitting.quantities.quantity import Quantity
 from chiplog.fitting.result import NOT_JUDGED, Curve, Fit, Segment, cost_of, summarise
 from chiplog.fitting.settings import REPLICATES
-from chiplog.models.lop_paper import latency, list_latency
+from chiplog.models.lop_paper import latency
 from chiplog.models.protocol import Model, points
 from chiplog.plugins import load_reference
 
@@ -182,9 +182,9 @@ _Derive = Callable[..., Array]
 
 LATENCIES: dict[str, _Derive] = {
     "L_over_peers": latency,
-    "L_list_over_peers": list_latency,
+    "L_list_over_peers": partial(latency, is_list=True),
     "L_printed_over_peers": partial(latency, paper_literal=True),
-    "L_list_printed_over_peers": partial(list_latency, paper_literal=True),
+    "L_list_printed_over_peers": partial(latency, is_list=True, paper_literal=True),
 }
 """The curves of latencies by their quantity."""
 
