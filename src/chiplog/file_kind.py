@@ -47,13 +47,18 @@ _SIGNS = (
 """Each kind's name, what only such files hold at their beginning, and what to do with them."""
 
 
+def regular_head(path: str | os.PathLike[str], most_bytes: int) -> bytes:
+    """The first bytes of a file; none of what can't be read again, such as a pipe."""
+    if not stat.S_ISREG(os.stat(path).st_mode):
+        return b""
+    with open(path, "rb") as file:
+        return file.read(most_bytes)
+
+
 def kind_of(path: str | os.PathLike[str]) -> tuple[str, str] | None:
     """The kind of a file and what reads it; None of anything else, and of what can't be read again, such as a pipe."""
     try:
-        if not stat.S_ISREG(os.stat(path).st_mode):
-            return None
-        with open(path, "rb") as file:
-            head = file.read(HEAD_BYTES)
+        head = regular_head(path, HEAD_BYTES)
     except OSError:
         return None
     for name, sign, remedy in _SIGNS:

@@ -10,7 +10,6 @@ import gzip
 import os
 import re
 import shlex
-import stat
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,7 +17,7 @@ from pathlib import Path
 
 from chiplog.dataset.importer import IMPORTERS, Importer
 from chiplog.errors import CorruptFile, UsageError
-from chiplog.file_kind import COMPRESSED, kind_of
+from chiplog.file_kind import COMPRESSED, kind_of, regular_head
 from chiplog.file_kind import expecting as expecting_own
 
 HEAD_BYTES = 1 << 20
@@ -134,10 +133,7 @@ def head_of(path: str | os.PathLike[str]) -> str | None:
     Of an archive, the names of the files that begin in it.
     """
     try:
-        if not stat.S_ISREG(os.stat(path).st_mode):
-            return None
-        with open(path, "rb") as file:
-            head = file.read(HEAD_BYTES)
+        head = regular_head(path, HEAD_BYTES)
         if head[:2] == b"\x1f\x8b":
             with gzip.open(path) as packed:
                 head = packed.read(HEAD_BYTES)

@@ -13,6 +13,7 @@ import re
 import numpy as np
 from numpy.typing import NDArray
 
+from chiplog.dataset.import_text import noted
 from chiplog.dataset.importer import ImportedSeries
 
 DEFAULT = "default"
@@ -79,10 +80,10 @@ def collective_series(
     )
 
 
-RANKS_UNKNOWN = {
-    "fact": "the file does not say of how many ranks the collective operations are",
-    "number": 1,  # Given: of this file
-    "unit": "files",
-    "remedy": "name the number with --ranks",
-}
+RANKS_UNKNOWN = noted(
+    1,  # Given: this file.
+    "files",
+    "the file does not say of how many ranks the collective operations are",
+    "name the number with --ranks",
+)
 """The warning where nothing tells the number of ranks."""

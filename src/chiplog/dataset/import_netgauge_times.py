@@ -18,14 +18,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
 
 from chiplog.dataset.import_series import half_round_trips
-from chiplog.dataset.import_text import Skipped, clean_lines, is_number, lacks_value
+from chiplog.dataset.import_text import Skipped, clean_lines, is_number, lacks_value, noted
 from chiplog.dataset.import_values import BYTE_BITS, MICROSECOND, PRINTED_STEP, time, whole
 from chiplog.dataset.importer import Imported, ImportedRecord, ImportedSeries, Options, Source
 from chiplog.dataset.lines import Where
@@ -282,18 +282,19 @@ def _once(
     reader.enter(size, where, tag).append(value)
 
 
-def _warnings(reader: _TimesReader, *, is_summary: bool) -> Iterator[Mapping[str, object]]:
-    if not reader.kind.is_told:
-        yield {
-            "fact": "the file's name does not tell what its times are; they were taken for half ping-pongs of one pair",
-            "number": sum(len(group.samples) for group in reader.groups),
-            "unit": "samples",
-            "remedy": "if both sent at once, give --pattern exchange; if there were K pairs, name it *_concK.out",
-        }
-    if is_summary and reader.kind.pairs > 1:
-        yield {
-            "fact": "the times are those of one pair, not of the slowest as in other files of pairs",
-            "number": reader.kind.pairs,
-            "unit": "pairs",
-            "remedy": "for the slowest, import the file of samples",
-        }
+def _warnings(reader: _TimesReader, *, is_summary: bool) -> tuple[Mapping[str, object], ...]:
+    samples, pairs = sum(len(group.samples) for group in reader.groups), reader.kind.pairs
+    return (
+        *noted(
+            0 if reader.kind.is_told else samples,
+            "samples",
+            "the file's name does not tell what its times are; they were taken for half ping-pongs of one pair",
+            "if both sent at once, give --pattern exchange; if there were K pairs, name it *_concK.out",
+        ),
+        *noted(
+            pairs if is_summary and pairs > 1 else 0,
+            "pairs",
+            "the times are those of one pair, not of the slowest as in other files of pairs",
+            "for the slowest, import the file of samples",
+        ),
+    )

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from chiplog.dataset.import_text import noted
 from chiplog.dataset.importer import ImportedRecord
 from chiplog.dataset.lines import Where
 
@@ -106,14 +107,8 @@ def parts_warning(records: Sequence[ImportedRecord]) -> tuple[Mapping[str, objec
     if len(names) < 2:
         return ()
     shown = ", ".join([*names[:MOST_SHOWN], *(["..."] if len(names) > MOST_SHOWN else [])])
-    return (
-        {
-            "fact": f"the file has parts of different paths, which are kept apart: {shown}",
-            "number": len(names),
-            "unit": "parts",
-            "remedy": "name the one you mean with --target",
-        },
-    )
+    fact = f"the file has parts of different paths, which are kept apart: {shown}"
+    return noted(len(names), "parts", fact, "name the one you mean with --target")
 
 
 def _split(tables: Sequence[PartTable]) -> None:

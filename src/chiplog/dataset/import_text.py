@@ -148,6 +148,11 @@ def lacks_value(word: str) -> bool:
     return value is None or value == 0.0 or not math.isfinite(value)
 
 
+def noted(number: int, unit: str, fact: str, remedy: str) -> tuple[Mapping[str, object], ...]:
+    """The warning about so many units of something, with what to do; none where the number is 0."""
+    return ({"fact": fact, "number": number, "unit": unit, "remedy": remedy},) if number else ()
+
+
 @dataclass
 class Skipped:
     """What was left out of a file: how much of each kind, and where the first of it stands."""
@@ -214,13 +219,14 @@ class Skipped:
         """One warning for each kind of what was left out."""
         self.end_table()
         return tuple(
-            {
-                "fact": f"{_FACTS[unit]} were skipped (the first is line {where.line}, {text!r})",
-                "number": self.counts[unit],
-                "unit": unit,
-                "remedy": _REMEDIES[unit],
-            }
+            warning
             for unit, (where, text) in self.first.items()
+            for warning in noted(
+                self.counts[unit],
+                unit,
+                f"{_FACTS[unit]} were skipped (the first is line {where.line}, {text!r})",
+                _REMEDIES[unit],
+            )
         )
 
     def refuse_if_empty(self, records: Sized) -> None:

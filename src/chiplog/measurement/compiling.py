@@ -10,7 +10,7 @@ import re
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -84,18 +84,7 @@ class Compilation:
 
     def run(self, command: Sequence[str], doing: str) -> None:
         """One run of the compiler or archiver; RunFailed with its first complaint."""
-        try:
-            done = subprocess.run(
-                list(command),
-                stdin=subprocess.DEVNULL,
-                capture_output=True,
-                text=True,
-                errors="replace",
-                check=False,
-                env={**os.environ, **self.mpi.environment},
-            )
-        except OSError as error:
-            raise RunFailed(f"{command[0]} can't be run: {error.strerror}.") from error
+        done = run_compiler(self.mpi, command)
         if done.returncode != 0:
             output = done.stdout + done.stderr
             self.log.write_text(f"{' '.join(command)}\n{output}", encoding="utf-8")
@@ -104,13 +93,48 @@ class Compilation:
             )
 
 
-def include_flags(native: Path) -> tuple[str, ...]:
-    """Where the sources in `native` find headers; RunFailed where nlohmann-json is missing."""
+def run_compiler(mpi: Mpi, command: Sequence[str]) -> subprocess.CompletedProcess[str]:
+    """How a command ended that compiles with an MPI; RunFailed where it can't be run."""
+    try:
+        return subprocess.run(
+            list(command),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            check=False,
+            env={**os.environ, **mpi.environment},
+        )
+    except OSError as error:
+        raise RunFailed(f"{command[0]} can't be run: {error.strerror}.") from error
+
+
+def digest_of(files: Iterable[Path], native: Path) -> str:
+    """A digest of the names below `native` and of the contents of files."""
+    digest = hashlib.sha256()
+    for path in sorted(files):
+        digest.update(f"\0{path.relative_to(native)}\0".encode())
+        digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+def build_key(mpi: Mpi, flags: Sequence[str], sources: str) -> str:
+    """The name in the cache of what the MPI's compiler makes with these flags of sources with this digest."""
+    identity = {**mpi.to_json(), "flags": flags, "sources": sources}
+    return hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()[:16]
+
+
+def all_flags(mpi: Mpi, native: Path, flags: Sequence[str]) -> tuple[str, ...]:
+    """`flags`, what the MPI needs, and where the sources in `native` find headers.
+
+    RunFailed where nlohmann-json is missing.
+    """
     package = importlib.util.find_spec("nlohmann_json")
     if package is None or package.origin is None:
         raise RunFailed("building needs the package nlohmann-json; install chiplog again.")
     json_include = Path(package.origin).parent / "include"
-    return (f"-I{native / 'include'}", f"-I{native / 'src'}", "-isystem", str(json_include))
+    includes = (f"-I{native / 'include'}", f"-I{native / 'src'}", "-isystem", str(json_include))
+    return (*flags, *SKIP_CXX_BINDINGS, *(SMPI_FLAGS if mpi.simulated else ()), *includes)
 
 
 @contextmanager

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import shutil
@@ -16,12 +15,12 @@ from pathlib import Path
 from chiplog import __version__
 from chiplog.errors import RunFailed, UsageError
 from chiplog.measurement.compiling import (
-    SKIP_CXX_BINDINGS,
-    SMPI_FLAGS,
     Compilation,
     Progress,
     SharedObjects,
-    include_flags,
+    all_flags,
+    build_key,
+    digest_of,
     publish,
     scratch_directory,
 )
@@ -143,7 +142,8 @@ def build_probe(
     mpi = identify_mpi(mpicxx)
     sources = native_sources()
     flags = compile_flags(mpi, sources)
-    key = _key(mpi, flags, sources)
+    digest = digest_of(_files_of(sources), sources)
+    key = build_key(mpi, flags, digest)
     directory = cache_dir or cache_directory()
     final = directory / key
     in_cache = partial(_read_manifest, final / MANIFEST_NAME, directory)
@@ -153,7 +153,7 @@ def build_probe(
     tell = progress or (lambda _: None)
     with scratch_directory(directory) as scratch:
         log = directory / f"failed-{key}.log"
-        shared = SharedObjects(directory, mpi, flags, sources, _digest_of(sources))
+        shared = SharedObjects(directory, mpi, flags, sources, digest)
         compilation = Compilation(mpi, flags, sources, scratch, log, shared, tell)
         files = _sources_of(sources)
         tell(f"building the probe with {mpi.mpicxx} ({mpi}): {len(files)} files")
@@ -198,22 +198,7 @@ def _optimisation(native: Path) -> Callable[[Path], str]:
 
 def compile_flags(mpi: Mpi, native: Path) -> tuple[str, ...]:
     """What `mpi`'s compiler needs for the sources in `native`, beside a level of optimisation."""
-    includes = include_flags(native)
-    simulated = SMPI_FLAGS if mpi.simulated else ()
-    return (*FLAGS, *SKIP_CXX_BINDINGS, *simulated, *includes)
-
-
-def _key(mpi: Mpi, flags: tuple[str, ...], native: Path) -> str:
-    identity = {**mpi.to_json(), "flags": flags, "sources": _digest_of(native)}
-    return hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()[:16]
-
-
-def _digest_of(native: Path) -> str:
-    digest = hashlib.sha256()
-    for path in _files_of(native):
-        digest.update(f"\0{path.relative_to(native)}\0".encode())
-        digest.update(path.read_bytes())
-    return digest.hexdigest()
+    return all_flags(mpi, native, FLAGS)
 
 
 def _write_manifest(directory: Path, key: str, mpi: Mpi, flags: tuple[str, ...]) -> None:

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import os
-import subprocess
-import tempfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from chiplog.errors import RunFailed
+from chiplog.measurement.compiling import (
+    build_key,
+    digest_of,
+    run_compiler,
+    scratch_directory,
+)
 from chiplog.measurement.mpis import Mpi, first_error, identify_mpi
 from chiplog.measurement.probes import BuiltProbe, cache_directory, compile_flags, native_sources
-from chiplog.measurement.trust import OWNER_WRITES, check_trusted, make_private_folder
+from chiplog.measurement.trust import OWNER_WRITES, check_trusted
 
 BARRIER_ONCE = "chiplog-barrier-once"
 BENCH = "chiplog-bench"
@@ -42,7 +44,7 @@ def build_program(
     folder = native / "apps" / name
     flags = compile_flags(mpi, native)
     files = sorted([*folder.iterdir(), *_parts(name, native), *_shared_files(native)])
-    key = _key(mpi, flags, files)
+    key = build_key(mpi, flags, digest_of(files, native))
     target = cache_directory().parent / "programs" / f"{name}-{key}"
     check_trusted(target, target.parent)
     if not os.access(target, os.X_OK):
@@ -69,35 +71,15 @@ def _shared_files(native: Path) -> list[Path]:
     return [path for path in (*paths, *headers) if path.is_file()]
 
 
-def _key(mpi: Mpi, flags: tuple[str, ...], files: list[Path]) -> str:
-    contents = [(path.name, path.read_text(encoding="utf-8")) for path in files]
-    identity = json.dumps([mpi.to_json(), flags, contents], sort_keys=True)
-    return hashlib.sha256(identity.encode()).hexdigest()[:16]
-
-
 def _build(mpi: Mpi, flags: list[str], sources: list[Path], target: Path) -> None:
     """Compiled beside its place and moved there at once, so that several processes may build it."""
-    try:
-        make_private_folder(target.parent, target.parent)
-        handle, scratch = tempfile.mkstemp(dir=target.parent)
-    except OSError as error:
-        raise RunFailed(f"the cache {target.parent} can't be written: {error.strerror}.") from error
-    os.close(handle)
-    try:
-        done = subprocess.run(
-            [str(mpi.mpicxx), *flags, *map(str, sources), "-ldl", "-o", scratch],
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            check=False,
-            env={**os.environ, **mpi.environment},
-        )
+    with scratch_directory(target.parent) as scratch:
+        built = scratch / target.name
+        command = [str(mpi.mpicxx), *flags, *map(str, sources), "-ldl", "-o", str(built)]
+        done = run_compiler(mpi, command)
         if done.returncode != 0:
             raise RunFailed(
                 f"{mpi.mpicxx} can't compile {target.name}: {first_error(done.stderr or done.stdout)}."
             )
-        Path(scratch).chmod(OWNER_WRITES)
-        Path(scratch).replace(target)
-    finally:
-        Path(scratch).unlink(missing_ok=True)
+        built.chmod(OWNER_WRITES)
+        built.replace(target)

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 from chiplog.errors import RunFailed
 from chiplog.measurement.compiling import (
-    SKIP_CXX_BINDINGS,
-    SMPI_FLAGS,
     Compilation,
     Progress,
     SharedObjects,
-    include_flags,
+    all_flags,
+    build_key,
+    digest_of,
     publish,
     scratch_directory,
 )
@@ -61,7 +59,7 @@ def build_cached(
     flags = library_flags(mpi, native)
     sources = _digest_of(recipe, native)
     directory = cache_dir or cache_directory().with_name("libraries")
-    key = _key(mpi, flags, sources)
+    key = build_key(mpi, (*flags, *LINK_FLAGS), sources)
     final = directory / key
     library = final / (recipe.archive_name if mpi.simulated else recipe.file_name)
     check_trusted(library, directory)
@@ -87,8 +85,7 @@ def build_cached(
 
 def library_flags(mpi: Mpi, native: Path) -> tuple[str, ...]:
     """What `mpi`'s compiler needs for the library's sources, beside a level of optimisation."""
-    simulated = SMPI_FLAGS if mpi.simulated else ()
-    return (*FLAGS, *SKIP_CXX_BINDINGS, *simulated, *include_flags(native))
+    return all_flags(mpi, native, FLAGS)
 
 
 def library_sources(recipe: LibraryRecipe, native: Path) -> list[Path]:
@@ -99,17 +96,4 @@ def library_sources(recipe: LibraryRecipe, native: Path) -> list[Path]:
 def _digest_of(recipe: LibraryRecipe, native: Path) -> str:
     files = [path for path in (native / "src" / recipe.folder).rglob("*") if path.is_file()]
     files += [native / "src" / name for name in recipe.shared_headers]
-    digest = hashlib.sha256()
-    for path in sorted(files):
-        digest.update(f"\0{path.relative_to(native)}\0".encode())
-        digest.update(path.read_bytes())
-    return digest.hexdigest()
-
-
-def _key(mpi: Mpi, flags: tuple[str, ...], sources: str) -> str:
-    identity = {
-        **mpi.to_json(),
-        "flags": [*flags, *LINK_FLAGS],
-        "sources": sources,
-    }
-    return hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()[:16]
+    return digest_of(files, native)

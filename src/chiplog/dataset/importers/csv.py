@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from chiplog.dataset.import_text import noted
 from chiplog.dataset.import_values import LONGEST_SECONDS, time, too_long, whole
 from chiplog.dataset.importer import (
     Imported,
@@ -124,14 +125,10 @@ def _listed(names: list[str]) -> str:
 
 
 def _unused(names: list[str]) -> Iterator[Mapping[str, object]]:
+    remedy = f"name it as one of {', '.join((*COLUMNS, *TAGS))}"
     for name in names:
         if name not in (*COLUMNS, *TAGS):
-            yield {
-                "fact": f"the column {name[:40]!r} was not read",
-                "number": 1,
-                "unit": "column",
-                "remedy": f"name it as one of {', '.join((*COLUMNS, *TAGS))}",
-            }
+            yield from noted(1, "column", f"the column {name[:40]!r} was not read", remedy)
 
 
 def _series(

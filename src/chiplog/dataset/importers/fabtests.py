@@ -24,7 +24,7 @@ from dataclasses import dataclass, field
 
 from chiplog.dataset.import_parts import PartTable, launches_in_parts
 from chiplog.dataset.import_series import flood, half_round_trips, whole_operations
-from chiplog.dataset.import_text import Skipped, clean_lines
+from chiplog.dataset.import_text import Skipped, clean_lines, noted
 from chiplog.dataset.import_values import (
     MEGABYTE,
     MICROSECOND,
@@ -51,6 +51,10 @@ DIGITS = 3
 """Given: a time is taken as printed if it has so many digits, else from a rate that has more."""
 ROUNDED = 1e-6
 """Given: relative error of the single-precision numbers that fabtests computes with."""
+NO_TEST = (
+    "the file does not name its test; two transfers an iteration are taken for a ping-pong of sends",
+    "put the command (fi_rma_pingpong -o write ...) before the table if it is another one",
+)
 CONVENTION = "means over iterations: half a ping-pong (one-way), a whole read, a window of messages; 1 MB/s = 1e6 B/s"
 _UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
 _COUNTS = {"": 1, "k": 1_000, "m": 1_000_000, "b": 1_000_000_000}
@@ -142,7 +146,7 @@ def read(source: Source, options: Options) -> Imported:
     return Imported(
         records,
         CONVENTION,
-        warnings=(*several, *_warnings(guessed), *file.skipped.warnings()),
+        warnings=(*several, *noted(guessed, "tables", *NO_TEST), *file.skipped.warnings()),
         statistic="mean",
         resolution_seconds=MICROSECOND_STEP,
     )
@@ -365,19 +369,6 @@ def _estimates(row: _Row, size: int) -> Iterator[tuple[float, float]]:
         else:
             seconds = MICROSECOND / value
         yield half_step / value, seconds
-
-
-def _warnings(guessed: int) -> tuple[Mapping[str, object], ...]:
-    if not guessed:
-        return ()
-    return (
-        {
-            "fact": "the file does not name its test; two transfers an iteration are taken for a ping-pong of sends",
-            "number": guessed,
-            "unit": "tables",
-            "remedy": "put the command (fi_rma_pingpong -o write ...) before the table if it is another one",
-        },
-    )
 
 
 FABTESTS = Importer(

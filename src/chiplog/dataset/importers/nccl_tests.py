@@ -30,7 +30,7 @@ from pathlib import Path
 import numpy as np
 
 from chiplog.dataset.import_side_by_side import one_below_the_other
-from chiplog.dataset.import_text import Skipped, is_number, lacks_value, printed_lines
+from chiplog.dataset.import_text import Skipped, is_number, lacks_value, noted, printed_lines
 from chiplog.dataset.import_values import MICROSECOND, MICROSECOND_STEP, printed_step, time, whole
 from chiplog.dataset.importer import (
     Imported,
@@ -334,12 +334,11 @@ def _series(
 
 def _warnings(guessed: Counter[str]) -> Iterator[Mapping[str, object]]:
     for test, count in guessed.items():
-        yield {
-            "fact": f"the file does not name its collective; by its columns it is {test}",
-            "number": count,
-            "unit": "tables",
-            "remedy": "put a line '# Collective test starting: …_perf' before the table if it is another one",
-        }
+        fact = f"the file does not name its collective; by its columns it is {test}"
+        remedy = (
+            "put a line '# Collective test starting: …_perf' before the table if it is another one"
+        )
+        yield from noted(count, "tables", fact, remedy)
 
 
 NCCL_TESTS = Importer(

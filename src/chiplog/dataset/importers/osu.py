@@ -52,7 +52,7 @@ from chiplog.dataset.import_osu_tests import (
 )
 from chiplog.dataset.import_parts import PartTable, launches_in_parts, part_name, unless_host
 from chiplog.dataset.import_side_by_side import one_below_the_other
-from chiplog.dataset.import_text import Paths, Skipped, is_row, printed_lines
+from chiplog.dataset.import_text import Paths, Skipped, is_row, noted, printed_lines
 from chiplog.dataset.import_values import whole
 from chiplog.dataset.importer import Imported, ImportedRecord, Importer, Options, Source
 from chiplog.dataset.lines import Where
@@ -300,51 +300,48 @@ def _buffers(from_where: str, to_where: str) -> str:
 
 def _warnings(file: _OsuFile, records: list[ImportedRecord]) -> Iterator[Mapping[str, object]]:
     if _ranks(file, records) is None:
-        yield RANKS_UNKNOWN
-    if file.unread:
-        first = next(iter(file.unread))
-        yield {
-            "fact": f"columns that chiplog does not know were left out (the first is {first[:40]!r})",
-            "number": len(file.unread),
-            "unit": "columns",
-            "remedy": "check that they hold nothing you need",
-        }
-    if kept := {key for record in records for key in _quantiles(record)}:
-        names = ", ".join(f"P{100 * float(key):g}" for key in sorted(kept))
-        yield {
-            "fact": f"each size has quantiles beside its mean, which no fit uses ({names})",
-            "number": len(kept),
-            "unit": "quantiles",
-            "remedy": "they are in the run file, in the tag of each record",
-        }
+        yield from RANKS_UNKNOWN
+    first = next(iter(file.unread), "")
+    yield from noted(
+        len(file.unread),
+        "columns",
+        f"columns that chiplog does not know were left out (the first is {first[:40]!r})",
+        "check that they hold nothing you need",
+    )
+    kept = sorted({key for record in records for key in _quantiles(record)})
+    names = ", ".join(f"P{100 * float(key):g}" for key in kept)
+    yield from noted(
+        len(kept),
+        "quantiles",
+        f"each size has quantiles beside its mean, which no fit uses ({names})",
+        "they are in the run file, in the tag of each record",
+    )
     yield from _pattern_warnings(records)
 
 
 def _pattern_warnings(records: list[ImportedRecord]) -> Iterator[Mapping[str, object]]:
     """What to know of windows, and of times of several pairs."""
     series = [imported for record in records for imported in record.series]
-    if trains := {imported.train for imported in series if "flood" in imported.pattern}:
-        yield {
-            "fact": "osu_bw and osu_bibw do not print their window; the default was taken",
-            "number": max(trains),
-            "unit": "messages",
-            "remedy": "run them without -W",
-        }
-    pairs = [imported for imported in series if imported.pattern == "pairs"]
-    if windows := [imported.batch for imported in pairs if imported.batch > 1]:
-        yield {
-            "fact": "osu_mbw_mr times windows: a start-up time fitted to it is the time between two messages",
-            "number": max(windows),
-            "unit": "messages",
-            "remedy": "for latencies, measure ping-pongs of k pairs (nodecomm, IMB -multi)",
-        }
-    if means := [r.series[0].pairs for r in records if r.tag["osu"] == "Multi Latency Test"]:
-        yield {
-            "fact": "osu_multi_lat prints the mean over all pairs, not the slowest pair as other files of pairs",
-            "number": max(means),
-            "unit": "pairs",
-            "remedy": "do not compare its times with those of nodecomm, IMB -multi or chiplog measure",
-        }
+    yield from noted(
+        max((imported.train for imported in series if "flood" in imported.pattern), default=0),
+        "messages",
+        "osu_bw and osu_bibw do not print their window; the default was taken",
+        "run them without -W",
+    )
+    windows = [imported.batch for imported in series if imported.pattern == "pairs"]
+    yield from noted(
+        max((window for window in windows if window > 1), default=0),
+        "messages",
+        "osu_mbw_mr times windows: a start-up time fitted to it is the time between two messages",
+        "for latencies, measure ping-pongs of k pairs (nodecomm, IMB -multi)",
+    )
+    means = [r.series[0].pairs for r in records if r.tag["osu"] == "Multi Latency Test"]
+    yield from noted(
+        max(means, default=0),
+        "pairs",
+        "osu_multi_lat prints the mean over all pairs, not the slowest pair as other files of pairs",
+        "do not compare its times with those of nodecomm, IMB -multi or chiplog measure",
+    )
 
 
 def _quantiles(record: ImportedRecord) -> set[str]:

@@ -34,7 +34,7 @@ from chiplog.dataset.import_collectives import (
     collective_series,
 )
 from chiplog.dataset.import_parts import part_name, parts_warning
-from chiplog.dataset.import_text import Skipped, is_number
+from chiplog.dataset.import_text import Skipped, is_number, noted
 from chiplog.dataset.import_values import LONGEST_SECONDS, NANOSECOND, whole
 from chiplog.dataset.importer import Imported, ImportedRecord, Importer, Options, Source
 from chiplog.dataset.lines import Where
@@ -225,7 +225,7 @@ def read(source: Source, options: Options) -> Imported:
         ranks=ranks,
         warnings=(
             *parts_warning(records),
-            *_warnings(records),
+            *_buffers_warning(records),
             *skipped.warnings(),
             *_left_out([*source.left_out, *map(str, odd)]),
         ),
@@ -234,21 +234,10 @@ def read(source: Source, options: Options) -> Imported:
 
 def _left_out(sentences: list[str]) -> Iterator[Mapping[str, object]]:
     """A warning for each of the first files that are left out, and one for the others."""
-    named = sentences[:MOST_NAMED]
-    for sentence in named:
-        yield {
-            "fact": sentence.rstrip("."),
-            "number": 1,
-            "unit": "files",
-            "remedy": "it is left out",
-        }
-    if len(sentences) > len(named):
-        yield {
-            "fact": "further files can't be read either",
-            "number": len(sentences) - len(named),
-            "unit": "files",
-            "remedy": "they are left out",
-        }
+    for sentence in sentences[:MOST_NAMED]:
+        yield from noted(1, "files", sentence.rstrip("."), "it is left out")
+    others = len(sentences[MOST_NAMED:])
+    yield from noted(others, "files", "further files can't be read either", "they are left out")
 
 
 def _of_member(
@@ -370,15 +359,13 @@ def _record(
     return ImportedRecord((replace(series, warmup=len(count) // WARMUP),), tag=tag)
 
 
-def _warnings(records: list[ImportedRecord]) -> Iterator[Mapping[str, object]]:
-    in_blocks = sum(record.series[0].pattern in IN_BLOCKS for record in records)
-    if in_blocks:
-        yield {
-            "fact": "PICO counts the whole buffer; here the size of allgather, alltoall, ... is a rank's block",
-            "number": in_blocks,
-            "unit": "files",
-            "remedy": "the whole buffer is kept in the tag buffer_bytes",
-        }
+def _buffers_warning(records: list[ImportedRecord]) -> tuple[Mapping[str, object], ...]:
+    return noted(
+        sum(record.series[0].pattern in IN_BLOCKS for record in records),
+        "files",
+        "PICO counts the whole buffer; here the size of allgather, alltoall, ... is a rank's block",
+        "the whole buffer is kept in the tag buffer_bytes",
+    )
 
 
 PICO = Importer(

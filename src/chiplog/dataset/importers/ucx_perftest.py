@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from chiplog.dataset.import_parts import (
@@ -31,7 +31,7 @@ from chiplog.dataset.import_parts import (
     unless_host,
 )
 from chiplog.dataset.import_series import flood, half_round_trips, whole_operations
-from chiplog.dataset.import_text import Skipped, clean_lines, is_number, lacks_value
+from chiplog.dataset.import_text import Skipped, clean_lines, is_number, lacks_value, noted
 from chiplog.dataset.import_ucx_sizes import check_size, size_by_rates
 from chiplog.dataset.import_values import MICROSECOND, NANOSECOND, number, time, too_long
 from chiplog.dataset.importer import (
@@ -341,21 +341,22 @@ def _kind(table: _UcxPerftestTable, skipped: Skipped) -> _NumbersKind | None:
     return None
 
 
-def _warnings(guesses: Mapping[str, int]) -> Iterator[Mapping[str, object]]:
-    if guesses.get("test"):
-        yield {
-            "fact": "the file does not name its test; a latency is taken for that of a ping-pong of sends",
-            "number": guesses["test"],
-            "unit": "tables",
-            "remedy": "put the command (ucx_perftest -t ucp_get ...) before the table if it is another one",
-        }
-    if guesses.get("size"):
-        yield {
-            "fact": "the file does not say the message size; it was computed from times and bandwidths",
-            "number": guesses["size"],
-            "unit": "tables",
-            "remedy": "put the command (ucx_perftest -s BYTES ...) before the table if it is another one",
-        }
+def _warnings(guesses: Counter[str]) -> tuple[Mapping[str, object], ...]:
+    before = "before the table if it is another one"
+    return (
+        *noted(
+            guesses["test"],
+            "tables",
+            "the file does not name its test; a latency is taken for that of a ping-pong of sends",
+            f"put the command (ucx_perftest -t ucp_get ...) {before}",
+        ),
+        *noted(
+            guesses["size"],
+            "tables",
+            "the file does not say the message size; it was computed from times and bandwidths",
+            f"put the command (ucx_perftest -s BYTES ...) {before}",
+        ),
+    )
 
 
 UCX_PERFTEST = Importer(
