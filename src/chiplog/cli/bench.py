@@ -104,6 +104,17 @@ def bench(
     if consistency.guidelines:
         _guidelines(operation, start, amount, consistency, (out, json_file))
         return
+    if consistency.sizes is not None:
+        raise UsageError("--sizes: is for --guidelines; one operation is measured at --bytes.")
+    _bench(operation, start, amount, (out, json_file))
+
+
+def _bench(
+    operation: str | None,
+    start: BenchStartOptions,
+    amount: AmountOptions,
+    files: tuple[Path | None, str | None],
+) -> None:
     from chiplog.benchmarking.benchmark import OPERATIONS, BenchOptions
     from chiplog.benchmarking.benchmark import bench as measure
     from chiplog.benchmarking.result import bench_to_json
@@ -111,8 +122,7 @@ def bench(
 
     if operation is None:
         raise UsageError(f"OPERATION: is missing; it accepts {', '.join(OPERATIONS)}.")
-    if consistency.sizes is not None:
-        raise UsageError("--sizes: is for --guidelines; one operation is measured at --bytes.")
+    out, json_file = files
     tuning = start.library
     if tuning is None and start.library_path is not None:
         tuning = "default"

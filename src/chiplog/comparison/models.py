@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -132,26 +133,13 @@ class _HeldOut:
 
 
 def compare_models(
-    dataset: Dataset,
-    models: Sequence[str] | None = None,
-    *,
-    hold_out: str | int | None = None,
-    method: str | None = None,
-    boundaries: Boundaries = "auto",
-    statistic: str = "median",
+    dataset: Dataset, models: Sequence[str] | None = None, **options: Any
 ) -> tuple[ModelRow, ...]:
-    """The rows of `judge_models`: a model that has nothing to say has none.
+    """The rows of `judge_models`, with its options: a model that has nothing to say has none.
 
     Raises UsageError as `judge_models` does, and where no model has anything to say.
     """
-    judged = judge_models(
-        dataset,
-        models,
-        hold_out=hold_out,
-        method=method,
-        boundaries=boundaries,
-        statistic=statistic,
-    )
+    judged = judge_models(dataset, models, **options)
     if not judged.rows:
         raise nothing_to_compare(dataset, judged)
     return judged.rows

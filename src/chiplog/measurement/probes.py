@@ -147,8 +147,7 @@ def build_probe(
     directory = cache_dir or cache_directory()
     final = directory / key
     in_cache = partial(_read_manifest, final / MANIFEST_NAME, directory)
-    built = in_cache()
-    if built is not None:
+    if built := in_cache():
         return built
     tell = progress or (lambda _: None)
     with scratch_directory(directory) as scratch:

@@ -85,13 +85,7 @@ def choose(
     """
     known = [algorithm for name, algorithm in algorithms(operation).items() if name in offered]
     speaker = speaker_for(fits, known, Task(max(ranks), sizes[0]), model=model, anyway=anyway)
-    spoken = [algorithm for algorithm in known if speaker.speaks_about(algorithm)]
-    if len(spoken) < 2 and not (spoken and spoken[0].name == N_WAY):
-        names = ", ".join(algorithm.name for algorithm in spoken) or "none"
-        raise UsageError(
-            f"--operation {operation}: there is nothing to choose from; the model {speaker.fit.model} predicts "
-            f"{names} of what is offered."
-        )
+    spoken = _several(speaker, known, operation)
     others = [algorithm for algorithm in spoken if algorithm.name != N_WAY]
     contest = (
         _NWayContests(speaker, others, peers).at
@@ -110,6 +104,18 @@ def choose(
         measured_ranks=speaker.fit.ranks,
         rejected=rejection(speaker.fit),
     )
+
+
+def _several(speaker: Speaker, known: Sequence[Algorithm], operation: str) -> list[Algorithm]:
+    """Those that the model predicts; UsageError where there is nothing to choose from."""
+    spoken = [algorithm for algorithm in known if speaker.speaks_about(algorithm)]
+    if len(spoken) < 2 and not (spoken and spoken[0].name == N_WAY):
+        names = ", ".join(algorithm.name for algorithm in spoken) or "none"
+        raise UsageError(
+            f"--operation {operation}: there is nothing to choose from; the model {speaker.fit.model} predicts "
+            f"{names} of what is offered."
+        )
+    return spoken
 
 
 def predicted_seconds(
