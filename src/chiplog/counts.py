@@ -22,6 +22,16 @@ def counted(number: int, noun: str, plural: str | None = None) -> str:
     return f"{number:,} {noun if number == 1 else plural or f'{noun}s'}"
 
 
+def listed(names: Sequence[str], most: int) -> str:
+    """The first `most` of some names, and how many more there are.
+
+    >>> listed(["n1", "n2", "n3", "n4"], 2)
+    'n1, n2 and 2 more'
+    """
+    more = len(names) - most
+    return ", ".join(names[:most]) + (f" and {more} more" if more > 0 else "")
+
+
 def number_ranges(numbers: Sequence[int]) -> str:
     """Whole numbers as ranges, of many the first, and how many ranks there are.
 

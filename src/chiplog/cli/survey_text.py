@@ -7,7 +7,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from chiplog.cli.output import LABEL, wrapped
-from chiplog.counts import counted
+from chiplog.counts import counted, listed
 from chiplog.machine_survey.settings import SETTINGS
 from chiplog.machine_survey.trust import trust_sentence
 from chiplog.plan.units import format_bytes
@@ -134,12 +134,10 @@ def lost_sentence(result: SurveyResult) -> str:
 
 
 def _lost_lines(lost: LostNode) -> list[str]:
-    missing = ", ".join(lost.missing[:MOST_NAMES])
-    more = len(lost.missing) - MOST_NAMES
-    some = f"with {missing}" + (f" and {more} more" if more > 0 else "")
+    missing = f"with {listed(lost.missing, MOST_NAMES)}" if lost.missing else "nothing"
     return [
         f"lost       {lost.node}: {lost.reason}",
-        f"           not measured: {some if lost.missing else 'nothing'}; what was: {lost.path}",
+        f"           not measured: {missing}; what was: {lost.path}",
     ]
 
 

@@ -34,6 +34,7 @@ from chiplog.dataset.records import DIRECTIONS, SCHEMA
 from chiplog.dataset.run_file import write_run
 from chiplog.errors import CorruptFile, UsageError
 from chiplog.input_file import MOST_DATA_BYTES, open_input, read_bounded
+from chiplog.json_values import members
 from chiplog.outside import LARGEST_INTEGER
 
 _Line = dict[str, object]
@@ -255,17 +256,9 @@ def _series(series: ImportedSeries) -> dict[str, object]:
             ],
         }
     return {
-        "pattern": series.pattern,
-        "operation": series.operation,
-        "posting": series.posting,
-        "direction": series.direction,
-        "message_bytes": series.message_bytes,
-        "train": series.train,
+        **members(series, "pattern", "operation", "posting", "direction", "message_bytes", "train"),
         "delay_ns": round(series.delay_seconds * 1e9, ndigits=6),
-        "batch": series.batch,
-        "pairs": series.pairs,
-        "peers": series.peers,
-        "warmup": series.warmup,
+        **members(series, "batch", "pairs", "peers", "warmup"),
         "messages": min(LARGEST_INTEGER, calls * series.messages_per_sample),
         "bytes": min(LARGEST_INTEGER, calls * bytes_per_sample),
         **_samples(series.seconds * series.batch),

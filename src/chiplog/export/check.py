@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from chiplog.counts import listed
 from chiplog.errors import UsageError
 from chiplog.export.pieces import (
     HOLDS,
@@ -97,9 +98,7 @@ def _held(says: Says, measured: Sequence[MeasuredSize]) -> list[tuple[int, int]]
 
 def ranges_text(ranges: Sequence[tuple[int, int]]) -> str:
     """Ranges of sizes as options, the first MOST_NAMED of them."""
-    named = ", ".join(f"--sizes {first}:{last}" for first, last in ranges[:MOST_NAMED])
-    more = len(ranges) - MOST_NAMED
-    return named + (f" and {more} more" if more > 0 else "")
+    return listed([f"--sizes {first}:{last}" for first, last in ranges], MOST_NAMED)
 
 
 def within(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from chiplog.counts import listed
 from chiplog.machine_survey.settings import SETTINGS
 
 if TYPE_CHECKING:
@@ -28,9 +29,8 @@ def _doubts(result: SurveyResult) -> list[str]:
     if not result.complete:
         doubts.append("the survey is not finished")
     if result.lost:
-        nodes = ", ".join(node.node for node in result.lost[: SETTINGS.most_names])
-        more = len(result.lost) - SETTINGS.most_names
-        doubts.append(f"nodes were lost ({nodes}{f' and {more} more' if more > 0 else ''})")
+        nodes = listed([node.node for node in result.lost], SETTINGS.most_names)
+        doubts.append(f"nodes were lost ({nodes})")
     if result.busy is not None:
         doubts.append(f"the machine was busy ({result.busy}); measure again when it is idle")
     if result.verdict.visits < 2:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from chiplog.counts import listed
 from chiplog.errors import CorruptFile, UsageError
 from chiplog.json_values import members
 from chiplog.outside import as_float
@@ -155,11 +156,10 @@ def _of_node(rows: Sequence[HistoryRow], node: str, days: float) -> list[History
     """The rows of a node; UsageError where there are none."""
     of_node = [row for row in rows if short_name(node) in (short_name(row.name), row.name.lower())]
     if not of_node:
-        known = sorted({row.name for row in rows})
-        more = f" and {len(known) - MOST_NAMED} more" if len(known) > MOST_NAMED else ""
+        known = listed(sorted({row.name for row in rows}), MOST_NAMED) or "none"
         raise UsageError(
             f"--node: no run of the last {2 * days:g} days has a node '{node}'; "
-            f"it has {', '.join(known[:MOST_NAMED]) or 'none'}{more}. A longer --against looks further back."
+            f"it has {known}. A longer --against looks further back."
         )
     return of_node
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from chiplog.counts import counted
+from chiplog.counts import counted, listed
 from chiplog.schedule.arrays import RECEIVE, Schedule
 
 MOST_NAMED = 8
@@ -56,6 +56,5 @@ def _awaited(schedule: Schedule, operation: int) -> str:
 
 
 def _ranks_text(ranks: NDArray[np.uint32]) -> str:
-    shown = ", ".join(str(rank) for rank in ranks[:MOST_NAMED])
-    more = f" and {ranks.size - MOST_NAMED} more" if ranks.size > MOST_NAMED else ""
-    return f"rank {shown}{more}" if ranks.size == 1 else f"ranks {shown}{more}"
+    shown = listed([str(rank) for rank in ranks], MOST_NAMED)
+    return f"rank {shown}" if ranks.size == 1 else f"ranks {shown}"

@@ -22,6 +22,7 @@ from chiplog.fitting.quantities.measured import MeasuredSeries, RecordValue
 from chiplog.fitting.quantities.over_sizes import series_quantity
 from chiplog.fitting.quantities.quantity import Quantity
 from chiplog.fitting.quantities.value_intervals import intervals
+from chiplog.json_values import members
 from chiplog.statistics import FEWEST_SAMPLES
 
 SIDES = {"send": OVERLAP, "receive": OVERLAP_RECEIVE}
@@ -57,15 +58,11 @@ class HiddenShare:
 
     def to_json(self) -> dict[str, object]:
         """The members of a row in files."""
+        ends = (self.value, self.low, self.high) if self.is_identified else (None, None, None)
         return {
-            "side": self.side,
-            "message_bytes": self.message_bytes,
-            "transfer_seconds": self.transfer_seconds,
-            "computed_seconds": self.computed_seconds,
-            "hidden_share": self.value if self.is_identified else None,
-            "low": self.low if self.is_identified else None,
-            "high": self.high if self.is_identified else None,
-            "identified": self.is_identified,
+            **members(self, "side", "message_bytes", "transfer_seconds", "computed_seconds"),
+            **dict(zip(("hidden_share", "low", "high"), ends, strict=True)),
+            "identified": bool(self.is_identified),
             "reason": self.reason,
         }
 

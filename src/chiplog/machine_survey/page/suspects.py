@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from chiplog.counts import counted
+from chiplog.counts import counted, listed
 from chiplog.machine_survey.findings import who
 from chiplog.machine_survey.page.input import SurveyPage, change_of
 from chiplog.machine_survey.plan import COPY, OTHERS, WORK
@@ -63,10 +63,8 @@ def _answer(page: SurveyPage) -> Inline:
     lost = f" {counted(len(result.lost), 'node was', 'nodes were')} lost." if result.lost else ""
     if verdict.accused:
         names = [who(finding) for finding in verdict.accused]
-        shown = list(dict.fromkeys(names))
-        more = len(shown) - SETTINGS.most_names
-        text = ", ".join(shown[: SETTINGS.most_names]) + (f" and {more} more" if more > 0 else "")
-        return line(bad(text), " slow beyond doubt.", lost)
+        shown = listed(list(dict.fromkeys(names)), SETTINGS.most_names)
+        return line(bad(shown), " slow beyond doubt.", lost)
     if verdict.visits < 2:
         needed = f"nothing was measured again (with {SETTINGS.least_ranks} nodes and more, without --once)"
         return line(strong("Nobody is judged"), f": {needed}.", lost)

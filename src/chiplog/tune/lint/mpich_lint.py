@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
+from chiplog.counts import listed
 from chiplog.errors import RunFailed
 from chiplog.measurement.mpi_at_hand import launcher_words
 from chiplog.measurement.mpis import Mpi
@@ -106,11 +107,7 @@ def _missing(root: JsonValue, release: MpichRelease) -> list[Rule]:
     missing = [key.partition("=")[2] for key in release.own if key not in there]
     if not missing or any(not key.startswith("collective=") for key in there):
         return []
-    more = len(missing) - MOST_NAMED
-    names = ", ".join(missing[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
-    reason = (
-        f"no branch for {names}: the file replaces MPICH's whole tree, and it aborts without them"
-    )
+    reason = f"no branch for {listed(missing, MOST_NAMED)}: the file replaces MPICH's whole tree, and it aborts without them"
     return [wrong(root.line, THE_FILE, reason)]
 
 
