@@ -34,6 +34,19 @@ def aligned(rows: Sequence[Sequence[str]]) -> str:
     return "\n".join(line.rstrip() for line in lines)
 
 
+def right_aligned(rows: Sequence[Sequence[str]], gap: str) -> tuple[list[str], Sequence[str]]:
+    """Rows as lines of right-aligned columns, and the titles of the last columns, for which a screen has no room."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    kept = len(widths)
+    while kept > 1 and sum(widths[:kept]) + len(gap) * (kept - 1) > COLUMNS:
+        kept -= 1
+    lines = [
+        gap.join(cell.rjust(width) for cell, width in zip(row[:kept], widths, strict=False))
+        for row in rows
+    ]
+    return lines, rows[0][kept:]
+
+
 def note_screen(text: str) -> None:
     """Show lines of a screen on standard error, as they are: a help that nobody asked for."""
     print(text, file=sys.stderr)

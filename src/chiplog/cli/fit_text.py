@@ -13,7 +13,7 @@ from chiplog.fitting.estimates.freedom import NO_INTERVAL
 from chiplog.fitting.quantities.by_method import ONE_TO_MANY
 from chiplog.fitting.result import Fit, Parameter, Segment
 from chiplog.fitting.verdict import cause_text, rejection, train_error
-from chiplog.messages import COLUMNS
+from chiplog.messages import COLUMNS, right_aligned
 from chiplog.report import format
 from chiplog.report.names import (
     METHODS,
@@ -123,15 +123,10 @@ def _table(fit: Fit) -> Iterator[str]:
     for segment in fit.segments[:MOST_REGIMES]:
         cells = (_cell(segment.parameters.get(name), units[name][0]) for name in names)
         rows.append([format.message_size(segment.last_bytes), *cells])
-    widths = [max(len(row[at]) for row in rows) for at in range(len(header))]
-    kept = len(names)
-    while kept > 1 and sum(widths[: kept + 1]) + kept > COLUMNS:
-        kept -= 1
-    for row in rows:
-        padded = (text.rjust(width) for text, width in zip(row[1:], widths[1:], strict=True))
-        yield " ".join([row[0].rjust(widths[0]), *list(padded)[:kept]])
-    if kept < len(names):
-        yield f"not shown: {', '.join(names[kept:])}"
+    lines, left_out = right_aligned(rows, " ")
+    yield from lines
+    if left_out:
+        yield f"not shown: {', '.join(names[-len(left_out) :])}"
     if len(fit.segments) > MOST_REGIMES:
         yield f"the first {MOST_REGIMES} of {len(fit.segments)} regimes"
     if by_size and (growth := _growth(fit)):

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from chiplog.messages import COLUMNS
+from chiplog.messages import COLUMNS, right_aligned
 from chiplog.report.document import Inline, Table, line, text_of
 from chiplog.report.input import TargetReport
 from chiplog.report.patterns import pattern_tables
@@ -77,17 +77,10 @@ def plain_lines(table: Table) -> list[str]:
     """The table in at most 80 columns; columns that have no room are named below it."""
     rows = [[_text(column.title) for column in table.columns]]
     rows += [[_text(cell) for cell in row] for row in table.rows]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    kept = len(widths)
-    while kept > 1 and sum(widths[:kept]) + len(GAP) * (kept - 1) > COLUMNS:
-        kept -= 1
-    lines = list(_wrapped(table.caption))
-    lines += [
-        GAP.join(cell.rjust(width) for cell, width in zip(row[:kept], widths, strict=False))
-        for row in rows
-    ]
-    if kept < len(widths):
-        lines.append(f"no room for {', '.join(rows[0][kept:])}: see chiplog report")
+    shown, left_out = right_aligned(rows, GAP)
+    lines = [*_wrapped(table.caption), *shown]
+    if left_out:
+        lines.append(f"no room for {', '.join(left_out)}: see chiplog report")
     return lines + [line for note in table.notes for line in _wrapped(note)]
 
 

@@ -107,7 +107,8 @@ def _missing(root: JsonValue, release: MpichRelease) -> list[Rule]:
     missing = [key.partition("=")[2] for key in release.own if key not in there]
     if not missing or any(not key.startswith("collective=") for key in there):
         return []
-    reason = f"no branch for {listed(missing, MOST_NAMED)}: the file replaces MPICH's whole tree, and it aborts without them"
+    branches = listed(missing, MOST_NAMED)
+    reason = f"no branch for {branches}: the file replaces MPICH's whole tree, and it aborts without them"
     return [wrong(root.line, THE_FILE, reason)]
 
 
