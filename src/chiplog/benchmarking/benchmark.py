@@ -102,18 +102,19 @@ def bench(
     is_compared = library is not None or tuning is not None
     preload = str(find_library(library, chosen.mpicxx)) if is_compared else None
     program = build_program(BENCH, str(chosen.mpicxx), tell=tell)
-    words = launcher_words(launcher)
-    if preload:
-        settings = {**settings, VERBOSE: "1", **AT_ONCE}
+    words = () if launcher is None else launcher_words(launcher)
+    says = {VERBOSE: "1", **AT_ONCE} if preload else {}
     launches = []
     for number in range(asked.launches):
         arguments = ["--operation", operation, "--compare", "1" if preload else "0"]
         arguments += asked.arguments(number)
         started = launch_command(program, ranks, arguments, launcher=words, simulated=simulated)
-        command = preloaded(started.command, str(program.path), preload)
+        command: Sequence[str] = started.command
+        if preload:
+            command = preloaded(command, str(program.path), preload)
         if tell is not None:
             tell(f"launch {number + 1} of {asked.launches}")
-        launches.append(_launch(command, {**started.environment, **settings}))
+        launches.append(_launch(command, {**started.environment, **settings, **says}))
     if samples_file is not None:
         write_samples(samples_file, launches, command)
     return summarise(launches, asked.seed)

@@ -52,7 +52,6 @@ def fit(
     from chiplog.dataset.run_file import read_run
     from chiplog.dataset.series import part_or_target
     from chiplog.fitting.fit import fit_all
-    from chiplog.fitting.model_file import fits_to_json, write_model
     from chiplog.fitting.request import FitRequest, left_out_lines
 
     dataset = part_or_target(read_run(run), target)
@@ -65,8 +64,12 @@ def fit(
     if not fits:
         raise _nothing_fitted(dataset, fitting.model, run)
     if out is not None:
+        from chiplog.fitting.model_file import write_model
+
         write_model(out, fits)
     if json_file:
+        from chiplog.fitting.model_file import fits_to_json
+
         write_json(json_file, fits_to_json(fits))
     if json_file != "-" and not is_standard_output(out):
         _show(fits, dataset, run, details=details)

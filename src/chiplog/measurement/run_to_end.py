@@ -44,10 +44,8 @@ def run_to_end(command: Sequence[str], environment: Mapping[str, str], seconds: 
     return Finished(code, *texts)
 
 
-def preloaded(command: Sequence[str], program: str, library: str | None) -> list[str]:
-    """The command whose ranks, not whose launcher, load `library`, if any, before all others."""
+def preloaded(command: Sequence[str], program: str, library: str) -> list[str]:
+    """The command whose ranks, not whose launcher, load `library` before all others."""
     words = list(command)
-    if library is None:
-        return words
     at = words.index(program)
     return [*words[:at], "env", f"LD_PRELOAD={library}", *words[at:]]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -48,7 +48,9 @@ class Runner:
         """With `settings` in the environment and the library `preload`; RunFailed where the launcher fails or hangs."""
         arguments = [str(MARKED_RANKS)]
         started = launch_command(self.program, RANKS, arguments, launcher=self.launcher)
-        command = preloaded(started.command, str(self.program.path), preload)
+        command: Sequence[str] = started.command
+        if preload is not None:
+            command = preloaded(command, str(self.program.path), preload)
         done = run_to_end(command, {**started.environment, **settings}, ANSWER_SECONDS)
         for line in done.stdout.splitlines():
             if line.startswith("ranks "):
