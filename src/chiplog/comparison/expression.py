@@ -51,22 +51,22 @@ LONGEST = 500
 _TERM = re.compile(r"\s*([a-z_]+)\s*(<=|>=|==|!=|<|>)\s*(\d+(?:\.\d+)?)\s*([A-Za-z]*)\s*")
 
 
-def parse_expression(text: str, option: str = "--hold-out") -> Callable[[Series], bool]:
+def parse_expression(text: str) -> Callable[[Series], bool]:
     """What accepts a series if all terms of the expression hold for it.
 
-    Raises UsageError, naming `option` and what it accepts, for anything else.
+    Raises UsageError that says what is accepted, for anything else.
 
     >>> accepts = parse_expression("message_bytes>64KiB")
     """
     if len(text) > LONGEST:
         raise UsageError(
-            f"{option}: the expression is longer than {LONGEST} characters; give a shorter one."
+            f"--hold-out: the expression is longer than {LONGEST} characters; give a shorter one."
         )
-    terms = [_term(part, text, option) for part in re.split(r"\band\b|,|&&?", text)]
+    terms = [_term(part, text) for part in re.split(r"\band\b|,|&&?", text)]
     return lambda series: all(holds(series) for holds in terms)
 
 
-def _term(part: str, text: str, option: str) -> Callable[[Series], bool]:
+def _term(part: str, text: str) -> Callable[[Series], bool]:
     match = _TERM.fullmatch(part)
     number = as_float(match[3]) if match else None
     if (
@@ -76,7 +76,7 @@ def _term(part: str, text: str, option: str) -> Callable[[Series], bool]:
         or match[4].upper() not in UNITS
     ):
         raise UsageError(
-            f"{option}: '{text}' is not understood at '{part.strip()}'; it accepts terms such as "
+            f"--hold-out: '{text}' is not understood at '{part.strip()}'; it accepts terms such as "
             f"message_bytes>64KiB, joined by 'and', of {', '.join((*FIELDS, *TAGS))} with "
             f"{', '.join(OPERATORS)} and a number."
         )

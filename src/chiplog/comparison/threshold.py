@@ -25,8 +25,8 @@ class Threshold:
         return ratio - 1.0 if self.verdict == "slower" else 1.0 - ratio
 
 
-def parse_threshold(text: str, option: str = "--fail-on") -> Threshold:
-    """The threshold that `slower:5%` names; UsageError names `option` and what it accepts.
+def parse_threshold(text: str) -> Threshold:
+    """The threshold that `slower:5%` names; UsageError says what is accepted.
 
     >>> parse_threshold("slower:5%")
     Threshold(verdict='slower', share=0.05)
@@ -35,7 +35,7 @@ def parse_threshold(text: str, option: str = "--fail-on") -> Threshold:
     percent = as_float(match[2]) if match else None
     if match is None or percent is None:
         raise UsageError(
-            f"{option}: '{text[:40]}' is not understood; it accepts slower:5% or faster:5%."
+            f"--fail-on: '{text[:40]}' is not understood; it accepts slower:5% or faster:5%."
         )
     return Threshold(match[1], percent / 100.0)
 

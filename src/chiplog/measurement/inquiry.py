@@ -44,9 +44,9 @@ class NotBuilt:
     needs: str
 
 
-def transports(probe: Path | None = None) -> tuple[TransportFacts, ...]:
-    """The transports of `probe`, of the base probe by default; RunFailed where it can't be asked."""
-    return all_transports(probe)[0]
+def transports() -> tuple[TransportFacts, ...]:
+    """The transports of the base probe; RunFailed where it can't be asked."""
+    return all_transports()[0]
 
 
 def all_transports(

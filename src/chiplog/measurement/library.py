@@ -85,15 +85,11 @@ def find_library(named: str | None, mpicxx: Path) -> Path:
 
 
 def build_library(
-    mpicxx: str,
-    *,
-    cache_dir: Path | None = None,
-    jobs: int | None = None,
-    progress: Progress | None = None,
+    mpicxx: str, *, jobs: int | None = None, progress: Progress | None = None
 ) -> BuiltLibrary:
     """The barrier library for the MPI of the C++ compiler wrapper `mpicxx`; from the cache if it is there already.
 
     `jobs` and `progress` are those of `build_cached`, which raises RunFailed. UsageError where there is no wrapper.
     """
     mpi = identify_mpi(mpicxx)
-    return BuiltLibrary(build_cached(BARRIERS, mpi, cache_dir, jobs, progress), mpi)
+    return BuiltLibrary(build_cached(BARRIERS, mpi, jobs, progress), mpi)

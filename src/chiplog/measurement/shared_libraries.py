@@ -45,7 +45,6 @@ class LibraryRecipe:
 def build_cached(
     recipe: LibraryRecipe,
     mpi: Mpi,
-    cache_dir: Path | None = None,
     jobs: int | None = None,
     progress: Progress | None = None,
 ) -> Path:
@@ -58,7 +57,7 @@ def build_cached(
     native = native_sources()
     flags = library_flags(mpi, native)
     sources = _digest_of(recipe, native)
-    directory = cache_dir or cache_directory().with_name("libraries")
+    directory = cache_directory().with_name("libraries")
     key = build_key(mpi, (*flags, *LINK_FLAGS), sources)
     final = directory / key
     library = final / (recipe.archive_name if mpi.simulated else recipe.file_name)

@@ -27,10 +27,10 @@ ALL_METHODS = ("prtt", "ping_pong", "send_overhead", "flood")
 """What all methods together need: `prtt` has o_r and the late receiver within it."""
 
 
-def parse_patterns(text: str, option: str = "--pattern") -> tuple[str, ...]:
+def parse_patterns(text: str) -> tuple[str, ...]:
     """The patterns named in a comma-separated list; `all` names what the methods need.
 
-    Raises UsageError, naming `option` and what it accepts, for an unknown one.
+    Raises UsageError that says what is accepted, for an unknown one.
 
     >>> parse_patterns("flood,prtt")
     ('prtt', 'flood')
@@ -41,7 +41,7 @@ def parse_patterns(text: str, option: str = "--pattern") -> tuple[str, ...]:
     unknown = sorted(names - set(PATTERNS))
     if unknown:
         accepted = ", ".join((*PATTERNS, "all"))
-        raise UsageError(f"{option}: '{unknown[0]}' is unknown; it accepts a list of {accepted}.")
+        raise UsageError(f"--pattern: '{unknown[0]}' is unknown; it accepts a list of {accepted}.")
     return tuple(name for name in PATTERNS if name in names)
 
 

@@ -17,29 +17,29 @@ LEAST_RANKS, MOST_RANKS = 2, 65536
 ACCEPTS = "FIRST:LAST (e.g. 1:4MiB), FIRST:LAST:POINTS_PER_OCTAVE (e.g. 1:4MiB:4) or a list (e.g. 0,8,1KiB)"
 
 
-def parse_sizes(text: str, option: str = "--sizes") -> tuple[int, ...]:
+def parse_sizes(text: str) -> tuple[int, ...]:
     """The message sizes in bytes that `text` names, ascending, each once.
 
-    A range is a geometric grid with both ends and every power of two between them. Raises UsageError, naming
-    `option` and what it accepts, where the text is no range or the range is empty.
+    A range is a geometric grid with both ends and every power of two between them. Raises UsageError that
+    says what is accepted, where the text is no range or the range is empty.
 
     >>> parse_sizes("1:8")
     (1, 2, 3, 4, 6, 8)
     """
     if not text.strip():
-        raise UsageError(f"{option}: is empty; it accepts {ACCEPTS}.")
+        raise UsageError(f"--sizes: is empty; it accepts {ACCEPTS}.")
     if ":" not in text:
-        return tuple(sorted({_size(part, option) for part in text.split(",")}))
+        return tuple(sorted({_size(part) for part in text.split(",")}))
     first_text, last_text, *density = text.split(":")
     if len(density) > 1:
-        raise UsageError(f"{option}: '{text}' is not understood; it accepts {ACCEPTS}.")
-    first, last = _size(first_text, option), _size(last_text, option)
+        raise UsageError(f"--sizes: '{text}' is not understood; it accepts {ACCEPTS}.")
+    first, last = _size(first_text), _size(last_text)
     if first > last:
         raise UsageError(
-            f"{option}: the range '{text}' is empty, because {format_bytes(first)} is above "
+            f"--sizes: the range '{text}' is empty, because {format_bytes(first)} is above "
             f"{format_bytes(last)}; it accepts {ACCEPTS}."
         )
-    points_per_octave = _density(density[0], option) if density else POINTS_PER_OCTAVE
+    points_per_octave = _density(density[0]) if density else POINTS_PER_OCTAVE
     return geometric_grid(first, last, points_per_octave)
 
 
@@ -55,22 +55,22 @@ def geometric_grid(first_bytes: int, last_bytes: int, points_per_octave: int) ->
     return tuple(sorted(sizes))
 
 
-def _size(text: str, option: str) -> int:
+def _size(text: str) -> int:
     if not text.strip():
-        raise UsageError(f"{option}: a size is missing; it accepts {ACCEPTS}.")
-    size = parse_bytes(text, option)
+        raise UsageError(f"--sizes: a size is missing; it accepts {ACCEPTS}.")
+    size = parse_bytes(text, "--sizes")
     if size > MAX_MESSAGE_BYTES:
         raise UsageError(
-            f"{option}: '{text}' is too large; it accepts at most {MAX_MESSAGE_BYTES} bytes."
+            f"--sizes: '{text}' is too large; it accepts at most {MAX_MESSAGE_BYTES} bytes."
         )
     return size
 
 
-def _density(text: str, option: str) -> int:
+def _density(text: str) -> int:
     density = as_integer(text, 1, MAX_POINTS_PER_OCTAVE)
     if density is None:
         raise UsageError(
-            f"{option}: '{text[:40]}' is not a number of points per octave; it accepts 1 to {MAX_POINTS_PER_OCTAVE}."
+            f"--sizes: '{text[:40]}' is not a number of points per octave; it accepts 1 to {MAX_POINTS_PER_OCTAVE}."
         )
     return density
 

@@ -175,7 +175,7 @@ def _tied(
         assert o_s is not None and o_r is not None
         rest_draws = half.slope_draws - o_s.slope_draws - o_r.slope_draws
         rest = max(half.slope - o_s.slope - o_r.slope, 0.0)
-        hidden = RegimeLine(0.0, rest, rest_draws, np.maximum(rest_draws, 0.0), 0.0, half.sizes)
+        hidden = RegimeLine(0.0, rest, rest_draws, np.maximum(rest_draws, 0.0), half.sizes)
         given = {"G": hidden, "O_s": o_s, "O_r": o_r}
         return {s: _per_byte(s, line, _slope_draws(line), most) for s, line in given.items()}
     lines = [line for line in given.values() if line is not None]
@@ -186,7 +186,7 @@ def _tied(
         half.slope_draws,
     )
     tied = [
-        RegimeLine(0.0, float(slope), drawn, drawn, 0.0, half.sizes)
+        RegimeLine(0.0, float(slope), drawn, drawn, half.sizes)
         for slope, drawn in zip(value, draws, strict=True)
     ]
     return {

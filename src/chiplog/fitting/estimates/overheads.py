@@ -95,7 +95,7 @@ def _no_overhead(half: RegimeLine | None) -> RegimeLine | None:
     if half is None:
         return None
     nothing = np.zeros_like(half.intercept_draws)
-    return RegimeLine(0.0, 0.0, nothing, nothing, 0.0, half.sizes)
+    return RegimeLine(0.0, 0.0, nothing, nothing, half.sizes)
 
 
 def _half(half: RegimeLine | None) -> Estimate:

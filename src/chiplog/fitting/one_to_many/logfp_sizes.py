@@ -69,7 +69,7 @@ def logfp_size_estimates(
     assert isinstance(fit.whole, SizesProfile)
     per_byte = at_best_f(fit, fit.whole.G)
     o_min, o_max, O_s = overheads
-    line = RegimeLine(float(o_min[0]), float(o_max[0]), o_min[1:], o_max[1:], 0.0, len(observed))
+    line = RegimeLine(float(o_min[0]), float(o_max[0]), o_min[1:], o_max[1:], len(observed))
     return {
         "L": latency_estimate(observed[0], fit),
         "o_min": overhead_estimate("o_min", line.intercept, line.intercept_draws),

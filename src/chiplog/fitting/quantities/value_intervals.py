@@ -28,13 +28,13 @@ if TYPE_CHECKING:
     from chiplog.fitting.quantities.quantity import Quantity
 
 
-def intervals(draws: NDArray[np.float64], axis: int = -1) -> NDArray[np.float64]:
+def intervals(draws: NDArray[np.float64]) -> NDArray[np.float64]:
     """The intervals that a further replicate would lie in with 95 % probability: lower and upper ends, shape (2, ...).
 
-    Of B replicates along `axis` the p-quantile is the one at place p (B + 1), Weibull's: between the usual quantiles of
-    100 of them one more lies with 93 % only.
+    Of B replicates along the last axis the p-quantile is the one at place p (B + 1), Weibull's: between the usual
+    quantiles of 100 of them one more lies with 93 % only.
     """
-    return np.asarray(np.quantile(draws, TAILS, axis=axis, method="weibull"))
+    return np.asarray(np.quantile(draws, TAILS, axis=-1, method="weibull"))
 
 
 def student_factor(freedom: int) -> float:

@@ -47,14 +47,13 @@ from chiplog.protocol_changes.detect.thresholds import CACHE_LINE_BYTES
 class RegimeLine:
     """A fitted line; `intercept` in seconds, `slope` in seconds per byte.
 
-    The replicates have shape (B,); `misfit` is tau; `sizes` counts the distinct sizes behind it.
+    The replicates have shape (B,); `sizes` counts the distinct sizes behind it.
     """
 
     intercept: float
     slope: float
     intercept_draws: NDArray[np.float64]
     slope_draws: NDArray[np.float64]
-    misfit: float
     sizes: int
     only_bytes: int | None = None
     """The only size behind a line that may slope, if it is more than `CACHE_LINE_BYTES`: then `intercept` is the whole
@@ -187,6 +186,4 @@ def fit_line(
     intercepts, slopes = _solve(x, draws, weight)
     sizes = np.unique(quantity.message_bytes)
     alone = int(sizes[0]) if sizes.size == 1 and not flat and sizes[0] > CACHE_LINE_BYTES else None
-    return RegimeLine(
-        float(intercept[0]), float(slope[0]), intercepts, slopes, misfit, sizes.size, alone
-    )
+    return RegimeLine(float(intercept[0]), float(slope[0]), intercepts, slopes, sizes.size, alone)
