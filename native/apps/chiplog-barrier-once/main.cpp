@@ -1,5 +1,5 @@
 // One barrier of the first SIZE ranks, and how it ended: what `chiplog check-tuning` runs with a marked tuning file.
-// Prints "barrier SIZE ok" or "barrier SIZE error TEXT"; exit code 2 where there are fewer ranks.
+// Prints "started", and "barrier SIZE ok" or "barrier SIZE error TEXT"; exit code 2 where there are fewer ranks.
 
 #include <mpi.h>
 
@@ -19,6 +19,8 @@ int run(int size) {
     if (rank == 0) std::printf("ranks %d\n", ranks);
     return too_few_ranks;
   }
+  if (rank == 0) std::printf("started\n");
+  std::fflush(stdout);
   MPI_Comm part = MPI_COMM_NULL;
   MPI_Comm_split(MPI_COMM_WORLD, rank < size ? 0 : MPI_UNDEFINED, rank, &part);
   if (part == MPI_COMM_NULL) return EXIT_SUCCESS;
