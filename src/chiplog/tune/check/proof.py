@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from chiplog.errors import UsageError
+from chiplog.measurement.first_words import TITLE_END
 from chiplog.measurement.launchers import launch_command
 from chiplog.measurement.mpis import Mpi
 from chiplog.measurement.probes import BuiltProbe
@@ -74,13 +75,17 @@ class Runner:
                 )
         is_done = done.code == 0 and f"barrier {MARKED_RANKS} ok" in done.stdout
         output = done.stdout + done.stderr
-        return ProofEnded(is_done, what_was_said(output), output)
+        errors = re.findall(rf"^barrier {MARKED_RANKS} error.*", done.stdout, re.MULTILINE)
+        return ProofEnded(is_done, errors[0] if errors else what_was_said(output), output)
 
 
 def what_was_said(output: str) -> str:
     """The line of an output that says most, or what of it fits into a sentence."""
-    lines = [line.strip() for line in output.splitlines() if line.strip()]
-    telling = [line for line in lines if re.search(r"rror|ssert|bort|unknown|unrecog", line)]
+    stripped = map(str.strip, output.splitlines())
+    lines = [line for line in stripped if line and not line.endswith(TITLE_END)]
+    telling = [
+        line for line in lines if re.search(r"rror|ssert|bort|unknown|unrecog|Signal: ", line)
+    ]
     return (telling or lines or ["nothing"])[0][:200]
 
 
