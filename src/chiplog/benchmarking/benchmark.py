@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from chiplog.benchmarking.launched import VERBOSE, Launched, read_launch, write_samples
@@ -119,7 +120,7 @@ def bench(
     for number in range(asked.launches):
         if tell is not None:
             tell(f"launch {number + 1} of {asked.launches}")
-        launches.append(start_again(lambda number=number: _launch(command_of(number))))
+        launches.append(start_again(partial(_launch, partial(command_of, number))))
     if samples_file is not None:
         write_samples(samples_file, launches, command_of(asked.launches - 1).command)
     return summarise(launches, asked.seed)
@@ -141,7 +142,8 @@ def _tuning_settings(tuning: str | None) -> Mapping[str, str]:
     return {"CHIPLOG_TUNING": str(Path(tuning).absolute())}
 
 
-def _launch(start: LaunchCommand) -> Launched:
+def _launch(command_of: Callable[[], LaunchCommand]) -> Launched:
+    start = command_of()  # each start of Open MPI's has a folder of its own
     done = run_to_end(start.command, start.environment, SECONDS)
     if done.code != 0:
         lines = done.stderr.splitlines()
