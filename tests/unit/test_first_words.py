@@ -33,6 +33,11 @@ CASES = {
         "[mpiexec@vm] HYDU_parse_array (utils/args/args.c:178): argument matching returned error\n",
         "unrecognized argument bogus",
     ),
+    "a crash": (
+        "[n03:26161] *** Process received signal ***\n[n03:26161] Signal: Segmentation fault (11)\n"
+        "[n03:26161] [ 0] /lib/libc.so.6(+0x3c050)\n[n03:26161] *** End of error message ***\n",
+        "[n03:26161] Signal: Segmentation fault (11)",
+    ),
     "what follows comes last": (
         "srun: error: n03: task 1: Exited with exit code 7\nsrun: error: Terminating StepId=12.0\n",
         "srun: error: n03: task 1: Exited with exit code 7",

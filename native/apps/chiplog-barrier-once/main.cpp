@@ -1,5 +1,5 @@
 // One barrier of the first SIZE ranks, and how it ended: what `chiplog check-tuning` runs with a marked tuning file.
-// Prints "barrier SIZE ok" or "barrier SIZE error TEXT"; exit code 2 where there are fewer ranks.
+// Prints "started", and "barrier SIZE ok" or "barrier SIZE error TEXT"; exit code 2 where there are fewer ranks.
 
 #include <mpi.h>
 
@@ -10,6 +10,14 @@ namespace {
 
 constexpr int too_few_ranks = 2;
 
+// All ranks are here when rank 0 returns; no tuning file says how.
+void meet(int rank, int ranks) {
+  if (rank != 0) MPI_Send(nullptr, 0, MPI_BYTE, 0, 0, MPI_COMM_WORLD);
+  for (int other = 1; rank == 0 && other < ranks; ++other) {
+    MPI_Recv(nullptr, 0, MPI_BYTE, other, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  }
+}
+
 int run(int size) {
   int rank = 0;
   int ranks = 0;
@@ -19,6 +27,9 @@ int run(int size) {
     if (rank == 0) std::printf("ranks %d\n", ranks);
     return too_few_ranks;
   }
+  meet(rank, ranks);
+  if (rank == 0) std::printf("started\n");
+  std::fflush(stdout);
   MPI_Comm part = MPI_COMM_NULL;
   MPI_Comm_split(MPI_COMM_WORLD, rank < size ? 0 : MPI_UNDEFINED, rank, &part);
   if (part == MPI_COMM_NULL) return EXIT_SUCCESS;

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from chiplog.benchmarking.launched import VERBOSE, Launched, read_launch, write_samples
@@ -13,11 +14,12 @@ from chiplog.errors import RunFailed, UsageError
 from chiplog.input_file import read_text
 from chiplog.measurement.datatypes import BYTE, find_datatype, whole_datatypes
 from chiplog.measurement.first_words import first_words
-from chiplog.measurement.launchers import SimulatedPlatform, launch_command
+from chiplog.measurement.launchers import LaunchCommand, SimulatedPlatform, launch_command
 from chiplog.measurement.library import AT_ONCE, find_library
 from chiplog.measurement.mpi_at_hand import find_mpi, launcher_words
 from chiplog.measurement.programs import BENCH, build_program
 from chiplog.measurement.run_to_end import preloaded, run_to_end
+from chiplog.measurement.start_again import NoStart, has_spoken, start_again
 from chiplog.plan.sizes import MAX_MESSAGE_BYTES
 
 OPERATIONS = (
@@ -104,19 +106,23 @@ def bench(
     program = build_program(BENCH, str(chosen.mpicxx), tell=tell)
     words = () if launcher is None else launcher_words(launcher)
     says = {VERBOSE: "1", **AT_ONCE} if preload else {}
+    fixed = ("--operation", operation, "--compare", "1" if preload else "0")
+
+    def command_of(number: int) -> LaunchCommand:
+        arguments = (*fixed, *asked.arguments(number))
+        started = launch_command(program, ranks, arguments, launcher=words, simulated=simulated)
+        command = started.command
+        if preload:
+            command = tuple(preloaded(command, str(program.path), preload))
+        return LaunchCommand(command, {**started.environment, **settings, **says})
+
     launches = []
     for number in range(asked.launches):
-        arguments = ["--operation", operation, "--compare", "1" if preload else "0"]
-        arguments += asked.arguments(number)
-        started = launch_command(program, ranks, arguments, launcher=words, simulated=simulated)
-        command: Sequence[str] = started.command
-        if preload:
-            command = preloaded(command, str(program.path), preload)
         if tell is not None:
             tell(f"launch {number + 1} of {asked.launches}")
-        launches.append(_launch(command, {**started.environment, **settings, **says}))
+        launches.append(start_again(partial(_launch, partial(command_of, number))))
     if samples_file is not None:
-        write_samples(samples_file, launches, command)
+        write_samples(samples_file, launches, command_of(asked.launches - 1).command)
     return summarise(launches, asked.seed)
 
 
@@ -136,11 +142,13 @@ def _tuning_settings(tuning: str | None) -> Mapping[str, str]:
     return {"CHIPLOG_TUNING": str(Path(tuning).absolute())}
 
 
-def _launch(command: Sequence[str], environment: Mapping[str, str]) -> Launched:
-    done = run_to_end(command, environment, SECONDS)
+def _launch(command_of: Callable[[], LaunchCommand]) -> Launched:
+    start = command_of()  # each start of Open MPI's has a folder of its own
+    done = run_to_end(start.command, start.environment, SECONDS)
     if done.code != 0:
         lines = done.stderr.splitlines()
         others = [line for line in lines if not line.startswith("chiplog: barrier of ")]
         said = first_words("\n".join(others or lines)) or "nothing"
-        raise RunFailed(f"{command[0]} ended with code {done.code} and said: {said}.")
+        kind = RunFailed if has_spoken(BENCH, done.stdout, done.stderr) else NoStart
+        raise kind(f"{start.command[0]} ended with code {done.code} and said: {said}.")
     return read_launch(done.stdout, done.stderr)

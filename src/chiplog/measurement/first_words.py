@@ -18,6 +18,8 @@ _TELLING = re.compile(
     r"no such|not found|not enough|missing|exceed",
     re.IGNORECASE,
 )
+TITLE_END = " ***"
+"""How Open MPI ends lines that only announce that a signal is named, or that all was said."""
 _FRAME = re.compile(r"[-=*_#\s]*")
 _PLACE = re.compile(r"^(\[[^\]\s]+\] )?\w+ \([^()\s]+:\d+\): ")
 
@@ -35,7 +37,11 @@ def first_words(text: str) -> str:
 
     Where a remedy is known, it follows.
     """
-    sentences = [sentence for sentence in _sentences(text) if any(map(str.isalpha, sentence))]
+    sentences = [
+        sentence
+        for sentence in _sentences(text)
+        if any(map(str.isalpha, sentence)) and not sentence.endswith(TITLE_END)
+    ]
     telling = [sentence for sentence in sentences if _TELLING.search(sentence)]
     said = _short((telling or sentences or [""])[0])
     remedy = next((REMEDIES[words] for words in REMEDIES if words in said), None)

@@ -10,6 +10,7 @@ import selectors
 import signal
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from chiplog.errors import ChiplogError, CorruptFile, RankLost, RunFailed, Usage
 from chiplog.measurement.first_words import first_words
 from chiplog.measurement.meeting import SECRET_BYTES, SECRET_VARIABLE
 from chiplog.measurement.process import SHELL_SIGNAL, ProcessGroup
+from chiplog.measurement.start_again import NoStart
 from chiplog.outside import as_json
 from chiplog.plan.request import Request
 
@@ -263,6 +265,7 @@ class Session:
             pass
         killed = _signal_of(code)
         kinds = {2: UsageError, 5: CorruptFile}
+        silent_end = RunFailed if self.header else NoStart
         kind = RunFailed if killed else kinds.get(code or 0, RunFailed)
         end = (
             f"was killed by {killed}"
@@ -274,7 +277,8 @@ class Session:
             return kind(f"{own_words} (the probe {end}).")
         rank_signal = _KILLED_RANK.search(self._all_words())
         if rank_signal and not killed and (name := _signal_of(-int(rank_signal[1]))):
-            return RunFailed(f"a rank was killed by {name} (its launcher {end}).")
+            return silent_end(f"a rank was killed by {name} (its launcher {end}).")
+        kind = silent_end if kind is RunFailed else kind
         return kind(f"the probe {end}.{self._said()}")
 
     def _own_words(self) -> str:
@@ -300,7 +304,7 @@ _UNANSWERED = re.compile(r"chiplog-probe: (rank \d+: rank \d+ has not answered w
 _OWN_WORDS = re.compile(r"chiplog-probe: (rank \d+: )?(.+)")
 
 
-Launch = Callable[[int], Session]
+Launch = Callable[[int], AbstractContextManager[Session]]
 """Starts the probe for the launch of that number."""
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -17,6 +17,7 @@ from chiplog.measurement.mpi_at_hand import launcher_words
 from chiplog.measurement.mpis import first_mpi
 from chiplog.measurement.probes import BuiltProbe, base_probe, build_probe
 from chiplog.measurement.session import MARGIN_SECONDS, Launch, Session
+from chiplog.measurement.start_again import start_again
 from chiplog.messages import note
 from chiplog.plan.plan import PLACEMENTS
 
@@ -74,15 +75,16 @@ def launch_of(
     launches = _Launches(ranks, start, words, probe, meanwhile)
     fixed = ("--target", target, "--ranks", str(ranks), "--seed", str(seed))
 
-    def launch(number: int) -> Session:
-        return launches.session(
-            [
-                *fixed,
-                *("--launch", str(number), "--time-limit", f"{start.time_limit}s"),
-                *("--pin", placements[number % len(placements)]),
-                *("--chiplog", __version__),
-            ]
-        )
+    @contextlib.contextmanager
+    def launch(number: int) -> Iterator[Session]:
+        arguments = [
+            *fixed,
+            *("--launch", str(number), "--time-limit", f"{start.time_limit}s"),
+            *("--pin", placements[number % len(placements)]),
+            *("--chiplog", __version__),
+        ]
+        with contextlib.ExitStack() as stack:
+            yield start_again(lambda: stack.enter_context(launches.session(arguments)))
 
     return launch
 

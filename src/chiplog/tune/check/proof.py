@@ -9,19 +9,23 @@ from __future__ import annotations
 import re
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from chiplog.errors import UsageError
+from chiplog.measurement.first_words import TITLE_END
 from chiplog.measurement.launchers import launch_command
 from chiplog.measurement.mpis import Mpi
 from chiplog.measurement.probes import BuiltProbe
 from chiplog.measurement.run_to_end import preloaded, run_to_end
+from chiplog.measurement.start_again import run_again
 from chiplog.outside import as_json
 from chiplog.tune.settings import ANSWER_SECONDS
 from chiplog.tune.version import Version, parse_version
 
+STARTED = "started"
+"""What the program says before the barrier."""
 MARKED_RANKS = 3
 """Given: ranks of the barrier that a marked copy makes fail; more than two, for which MPIs have their own barriers."""
 RANKS = MARKED_RANKS + 1
@@ -36,6 +40,11 @@ class ProofEnded:
     said: str
     output: str
 
+    def no_start(self) -> str | None:
+        """What was said where no rank came to the barrier."""
+        has_started = self.is_done or STARTED in self.output.splitlines()
+        return None if has_started else self.said
+
 
 @dataclass(frozen=True)
 class Runner:
@@ -45,7 +54,14 @@ class Runner:
     launcher: tuple[str, ...] = ()
 
     def run(self, settings: Mapping[str, str], preload: str | None = None) -> ProofEnded:
-        """With `settings` in the environment and the library `preload`; RunFailed where the launcher fails or hangs."""
+        """With `settings` in the environment and the library `preload`; RunFailed where the launcher fails or hangs.
+
+        Ranks that end before they call the barrier are started again: their end proves nothing about the file.
+        """
+        ended, reason = run_again(lambda: self._once(settings, preload), ProofEnded.no_start)
+        return replace(ended, said=reason or ended.said)
+
+    def _once(self, settings: Mapping[str, str], preload: str | None) -> ProofEnded:
         arguments = [str(MARKED_RANKS)]
         started = launch_command(self.program, RANKS, arguments, launcher=self.launcher)
         command: Sequence[str] = started.command
@@ -59,13 +75,17 @@ class Runner:
                 )
         is_done = done.code == 0 and f"barrier {MARKED_RANKS} ok" in done.stdout
         output = done.stdout + done.stderr
-        return ProofEnded(is_done, what_was_said(output), output)
+        errors = re.findall(rf"^barrier {MARKED_RANKS} error.*", done.stdout, re.MULTILINE)
+        return ProofEnded(is_done, errors[0] if errors else what_was_said(output), output)
 
 
 def what_was_said(output: str) -> str:
     """The line of an output that says most, or what of it fits into a sentence."""
-    lines = [line.strip() for line in output.splitlines() if line.strip()]
-    telling = [line for line in lines if re.search(r"rror|ssert|bort|unknown|unrecog", line)]
+    stripped = map(str.strip, output.splitlines())
+    lines = [line for line in stripped if line and not line.endswith(TITLE_END)]
+    telling = [
+        line for line in lines if re.search(r"rror|ssert|bort|unknown|unrecog|Signal: ", line)
+    ]
     return (telling or lines or ["nothing"])[0][:200]
 
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from chiplog.errors import RunFailed
 from chiplog.measurement.launchers import launch_command
 from chiplog.measurement.probes import BuiltProbe
 from chiplog.measurement.run_to_end import run_to_end
+from chiplog.measurement.start_again import run_again
 from chiplog.tune.check.proof import what_was_said
 from chiplog.tune.settings import ANSWER_SECONDS
 
@@ -56,6 +57,10 @@ class CallsEnded:
     said: str
     """The line of the output that says most."""
 
+    def no_start(self) -> str | None:
+        """What was said where not even MPI_Init came back."""
+        return None if self.ranks or self.is_done else self.said
+
 
 @dataclass(frozen=True)
 class Caller:
@@ -65,7 +70,14 @@ class Caller:
     launcher: tuple[str, ...] = ()
 
     def run(self, calls: Sequence[Call], settings: Mapping[str, str]) -> CallsEnded:
-        """All calls in one run, with `settings` in the environment; RunFailed where the launcher can't run."""
+        """All calls in one run, with `settings` in the environment; RunFailed where the launcher can't run.
+
+        Ranks that do not come out of MPI_Init are started again: that says nothing about the settings.
+        """
+        ended, reason = run_again(lambda: self._once(calls, settings), CallsEnded.no_start)
+        return replace(ended, said=reason or ended.said)
+
+    def _once(self, calls: Sequence[Call], settings: Mapping[str, str]) -> CallsEnded:
         words = [call.word for call in calls]
         ranks = max([2, *(call.ranks for call in calls if call.ranks <= MOST_RANKS_HERE)])
         started = launch_command(self.program, ranks, words, launcher=self.launcher)

@@ -18,6 +18,8 @@ from chiplog.measurement.first_words import first_words
 from chiplog.measurement.launchers import launch_command
 from chiplog.measurement.probes import BuiltProbe
 from chiplog.measurement.process import ProcessGroup
+from chiplog.measurement.programs import RACE
+from chiplog.measurement.start_again import has_spoken, run_again
 from chiplog.outside import as_json
 from chiplog.tune.measured.launch import CandidateSamples, Effort, Failure, Key, RaceEntry, Result
 from chiplog.tune.settings import ANSWER_SECONDS
@@ -35,6 +37,10 @@ class LaunchEnded:
     seconds: float
     is_cut: bool = False
     """Whether it was ended at its limit."""
+
+    def no_start(self) -> str | None:
+        """How it failed, if it did before its ranks' first word."""
+        return None if has_spoken(RACE, self.output, self.reason or "") else self.reason
 
 
 @dataclass(frozen=True)
@@ -96,9 +102,17 @@ class MpiLauncher:
         environment: Mapping[str, str],
         limit_seconds: float = math.inf,
     ) -> LaunchEnded:
-        started = launch_command(self.program, self.ranks, arguments, launcher=self.words)
-        every = {**os.environ, **started.environment, **(self.environment or {}), **environment}
-        return run_watched(started.command, every, ANSWER_SECONDS, limit_seconds)
+        """The launch that has started, or the last one that did not, within the limit."""
+        began = time.monotonic()
+
+        def run() -> LaunchEnded:
+            started = launch_command(self.program, self.ranks, arguments, launcher=self.words)
+            every = {**os.environ, **started.environment, **(self.environment or {}), **environment}
+            left_seconds = began + limit_seconds - time.monotonic()
+            return run_watched(started.command, every, ANSWER_SECONDS, left_seconds)
+
+        ended, reason = run_again(run, LaunchEnded.no_start)
+        return replace(ended, reason=reason or ended.reason, seconds=time.monotonic() - began)
 
 
 def run_watched(

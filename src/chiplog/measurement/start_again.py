@@ -1,0 +1,85 @@
+"""Ranks that end before their first word are started again: the same rule for all that launches ranks.
+
+MPIs crash in MPI_Init now and then, and batch systems refuse a step that they accept a second later. Nothing has been
+measured by then, so a further start changes no result. What ends later is never repeated here.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import TypeVar
+
+from chiplog.counts import counted
+from chiplog.errors import RunFailed
+from chiplog.messages import note
+
+MOST_STARTS = 5
+"""Given: starts of one launch. Where a third of all starts crash, five in a row do so once in 243 launches."""
+TRYING_SECONDS = 60.0
+"""Given: after a launch's first start, when it is not started again: what takes long to fail may never start."""
+
+Started = TypeVar("Started")
+Ended = TypeVar("Ended")
+
+
+class NoStart(RunFailed):
+    """Ranks ended before their first word; the sentence says how."""
+
+
+def has_spoken(program: str, *texts: str) -> bool:
+    """Whether ranks of `program` said something: a line of JSON, or a sentence with its name."""
+    return any('{"type":"' in text or f"{program}: " in text for text in texts)
+
+
+def start_again(
+    start: Callable[[], Started],
+    tell: Callable[[str], None] = note,
+    clock: Callable[[], float] = time.monotonic,
+) -> Started:
+    """Returns what `start` returns, which is called again where it raises NoStart.
+
+    `tell` is told how many starts failed, and how the last of them did, once one succeeds. Raises the last NoStart,
+    with how many there were, after MOST_STARTS, or where one fails TRYING_SECONDS after the first began.
+    """
+    began = clock()
+    failures = 0
+    last = ""
+    while True:
+        try:
+            started = start()
+        except NoStart as error:
+            failures, last = failures + 1, str(error).rstrip(".")
+            if failures < MOST_STARTS and clock() - began < TRYING_SECONDS:
+                continue
+            if failures == 1:
+                raise
+            raise NoStart(f"{last} ({failures} starts in a row failed).") from error
+        if failures:
+            tell(
+                f"{counted(failures, 'start')} of the ranks failed before one succeeded; the last: {last}."
+            )
+        return started
+
+
+def run_again(
+    run: Callable[[], Ended],
+    no_start: Callable[[Ended], str | None],
+    tell: Callable[[str], None] = note,
+) -> tuple[Ended, str | None]:
+    """Returns how the last start of `run` ended, and why none of them counts; None where it does.
+
+    `no_start` says of an end why it is one before the ranks' first word.
+    """
+    ends: list[Ended] = []
+
+    def start() -> Ended:
+        ends.append(run())
+        if reason := no_start(ends[-1]):
+            raise NoStart(reason)
+        return ends[-1]
+
+    try:
+        return start_again(start, tell), None
+    except NoStart as error:
+        return ends[-1], str(error).rstrip(".")
