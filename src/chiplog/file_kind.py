@@ -12,6 +12,10 @@ from chiplog.errors import CorruptFile, UsageError
 
 HEAD_BYTES = 65536
 """Given: of a file, enough to tell its kind."""
+RUNS = "runs"
+"""The folder for run files in a folder that `chiplog run` made."""
+MOST_NAMED, MOST_SEARCHED = 3, 1000
+"""Given: files of a folder that a sentence names, and of which the kind is looked at."""
 RUN, MODEL, GOAL = "a run file", "a model file", "a GOAL schedule"
 BENCH = "a result of chiplog bench"
 ERRORS = "a table of errors"
@@ -65,6 +69,42 @@ def kind_of(path: str | os.PathLike[str]) -> tuple[str, str] | None:
         if re.search(sign, head, re.DOTALL):
             return name, remedy
     return None
+
+
+def file_in(place: str | os.PathLike[str], *kinds: str) -> str:
+    """The path of the file of one of these kinds that is meant: `place`, or the only such file in that folder.
+
+    A folder of `chiplog run -o` has its run files in a folder below. UsageError that names the files where a folder
+    has several, and where it has none.
+    """
+    folder = os.fspath(place)
+    if not os.path.isdir(folder):
+        return folder
+    names = [
+        name
+        for name in _files_of(folder)
+        if (kind_of(os.path.join(folder, name)) or ("",))[0] in kinds
+    ]
+    if len(names) == 1:
+        return os.path.join(folder, names[0])
+    if not names:
+        raise UsageError(f"{folder} is a folder without {' or '.join(kinds)}: name a file.")
+    more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
+    raise UsageError(
+        f"{folder} is a folder with several files that may be meant; name one of them: {', '.join(names[:MOST_NAMED])}"
+        f"{more}."
+    )
+
+
+def _files_of(folder: str) -> list[str]:
+    """The names of the files in a folder, and in its folder for run files."""
+    try:
+        names = sorted(os.listdir(folder))
+        if os.path.isdir(os.path.join(folder, RUNS)):
+            names += [f"{RUNS}/{name}" for name in sorted(os.listdir(os.path.join(folder, RUNS)))]
+    except OSError as error:
+        raise UsageError(f"{folder} can't be opened: {error.strerror}.") from error
+    return names[:MOST_SEARCHED]
 
 
 @contextmanager

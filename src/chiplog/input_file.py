@@ -52,7 +52,7 @@ def open_input(
 
 
 def _opened(name: str) -> int:
-    """A descriptor of the file; OSError for a folder, UsageError for a pipe, a device or a socket."""
+    """A descriptor of the file; UsageError for a folder, a pipe, a device or a socket."""
     descriptor = os.open(name, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
     mode = os.fstat(descriptor).st_mode
     if stat.S_ISREG(mode) or (stat.S_ISFIFO(mode) and name.startswith(OF_THE_SHELL)):
@@ -60,9 +60,19 @@ def _opened(name: str) -> int:
         return descriptor
     os.close(descriptor)
     if stat.S_ISDIR(mode):
-        raise IsADirectoryError(0, "it is a folder")
+        raise UsageError(f"{name} is a folder, but a file is needed here: name {_files_in(name)}.")
     kind = "a pipe" if stat.S_ISFIFO(mode) else "a device or a socket"
     raise UsageError(f"{name} is {kind}, but a file is needed here: write its content to one.")
+
+
+def _files_in(folder: str) -> str:
+    """The first files of a folder, as words of a sentence."""
+    with contextlib.suppress(OSError):
+        paths = [os.path.join(folder, name) for name in sorted(os.listdir(folder))]
+        files = [path for path in paths if os.path.isfile(path)]
+        if files:
+            return f"one in it, such as {' or '.join(files[:MOST_NAMED])}"
+    return "one"
 
 
 def read_bounded(stream: BinaryIO, name: str, most_bytes: int) -> bytes:

@@ -21,8 +21,12 @@ if TYPE_CHECKING:
 class FittingOptions:
     """Which models are fitted, and how."""
 
-    model: str = option(
-        "loggp", "--model", "--models", metavar="NAME[,NAME ...]", help="See: chiplog list models."
+    model: str | None = option(
+        None,
+        "--model",
+        "--models",
+        metavar="NAME[,NAME ...]",
+        help="See: chiplog list models; by default loggp, or what suits the patterns of the run.",
     )
     method: str | None = option(
         help="prtt, culler, kielmann, bell, one-to-many, k=all, k=1, k=max or all; by default each model's own."
@@ -55,14 +59,14 @@ def fit(
     from chiplog.fitting.request import FitRequest, left_out_lines
 
     dataset = part_or_target(read_run(run), target)
-    models = names(fitting.model, "--model")
+    models = _models(fitting.model, dataset, run)
     request = FitRequest(models, fitting.method, statistic=fitting.statistic, seed=fitting.seed)
     outcome = fit_all(dataset, request)
     for line in left_out_lines(outcome.left_out):
         note(line)
     fits = outcome.fits
     if not fits:
-        raise _nothing_fitted(dataset, fitting.model, run)
+        raise _nothing_fitted(dataset, ", ".join(models), run)
     if out is not None:
         from chiplog.fitting.model_file import write_model
 
@@ -73,6 +77,18 @@ def fit(
         write_json(json_file, fits_to_json(fits))
     if json_file != "-" and not is_standard_output(out):
         _show(fits, dataset, run, details=details)
+
+
+def _models(asked: str | None, dataset: Dataset, run: Path) -> tuple[str, ...]:
+    """The models that are asked for, or the one that suits the run; UsageError where none does."""
+    from chiplog.fitting.choice import first_model
+
+    if asked is not None:
+        return names(asked, "--model")
+    model = first_model(dataset)
+    if model is None:
+        raise _nothing_fitted(dataset, "loggp", run)
+    return (model,)
 
 
 def _show(fits: tuple[Fit, ...], dataset: Dataset, run: Path, *, details: bool) -> None:

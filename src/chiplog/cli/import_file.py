@@ -4,18 +4,13 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from chiplog.cli.list_names import TABLES
+from chiplog.cli.next_command import next_commands
 from chiplog.cli.options import RANKS, names_help, option
 from chiplog.cli.output import note
 from chiplog.cli.parameters import Argument, Option
-
-if TYPE_CHECKING:
-    from chiplog.dataset.series import Dataset
-
-FITTED = {"prtt", "ping_pong", "one_to_many"}
-"""Patterns that models are fitted to without being named."""
 
 
 @dataclass(frozen=True)
@@ -46,18 +41,7 @@ def import_file(
     written = import_measurements(kind, file, out, **asdict(unsaid), note=note)
     run = read_run(written)
     note(f"imported {run.extent} into {written}.")
-    if (model := _model(run)) is not None:
-        note(f"next: chiplog fit {written}{model}")
-
-
-def _model(run: Dataset) -> str | None:
-    """The option that names the model to fit first, empty for the default; None where no model is fitted to it."""
-    if {series.pattern for series in run.series} & FITTED:
-        return ""
-    pairs = {series.pairs for series in run.series if series.pattern == "pairs"}
-    if not pairs:
-        return None
-    return " --model max-rate" if len(pairs) > 1 else " --model postal"
+    note(f"next: {next_commands(written, run)[0]}")
 
 
 def epilog() -> str:

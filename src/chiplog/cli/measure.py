@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 import sys
 import time
 from collections import Counter
@@ -10,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+from chiplog.cli.next_command import next_commands
 from chiplog.cli.options import (
     COMMAND,
     DEFAULT_RANKS,
@@ -33,6 +33,7 @@ from chiplog.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from chiplog.dataset.series import Dataset
     from chiplog.measurement.measuring import MeasuredRun
     from chiplog.plan import Plan, PlanOptions
 
@@ -260,33 +261,36 @@ def _overlap_members(options: PlanOptions, out: Path) -> dict[str, object]:
 
 
 def _show(
-    measured: MeasuredRun, out: Path, stop: float, print_results: Callable[[Path], None]
+    measured: MeasuredRun, out: Path, stop: float, print_results: Callable[[Path], Dataset]
 ) -> None:
     """Prints the results, where there is time for them until `stop`, a time of `time.monotonic`."""
     from chiplog.measurement.time_budget import OutOfTime, deadline
 
+    dataset = None
     try:
         with deadline(stop if time.monotonic() + SHOWING_SECONDS <= stop else 0.0):
-            print_results(out)
+            dataset = print_results(out)
             note(measured.sentence())
     except OutOfTime:
         note(
             f"{counted(measured.records, 'record')}, kept in {out}; the budget was over before they could be shown."
         )
-    quoted = shlex.quote(str(out))
-    note(f"next: chiplog fit {quoted}, or chiplog report {quoted} -o report.html")
+    note(f"next: {', or '.join(next_commands(out, dataset))}")
 
 
-def _print_figures(out: Path) -> None:
+def _print_figures(out: Path) -> Dataset:
+    """Prints figures of merit for programs; returns what was measured."""
     from chiplog.dataset.run_file import read_run
     from chiplog.report.figures_of_merit import figures_of_merit
 
-    for figure in figures_of_merit(read_run(out)):
+    dataset = read_run(out)
+    for figure in figures_of_merit(dataset):
         say(str(figure))
+    return dataset
 
 
-def _print_tables(out: Path) -> None:
-    """Prints a table a pattern, and what to be warned of."""
+def _print_tables(out: Path) -> Dataset:
+    """Prints a table a pattern, and what to be warned of; returns what was measured."""
     from chiplog.cli.measured_sizes import header_warnings, measured_lines
     from chiplog.dataset.run_file import read_run
 
@@ -294,6 +298,7 @@ def _print_tables(out: Path) -> None:
     say("\n".join(measured_lines(dataset)))
     for warning in header_warnings(dataset):
         note(f"! {warning}")
+    return dataset
 
 
 def _listed(names: str) -> tuple[str, ...]:

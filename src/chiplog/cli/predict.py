@@ -69,7 +69,10 @@ class TaskOptions:
 
 def predict(
     model_file: Annotated[
-        Path, Argument(metavar="MODEL.json", help="A model file, from `chiplog fit -o`.")
+        Path,
+        Argument(
+            metavar="MODEL.json", help="A model file of chiplog fit -o, or a folder of chiplog run."
+        ),
     ],
     operation: Annotated[str, Argument(help="See: chiplog list operations.")],
     *,

@@ -15,6 +15,9 @@ from chiplog.report import format
 MOST_NAMED = 8
 """Given: numbers of ranks that a line has room for."""
 
+VERDICT = 5
+"""The column of verdicts, which is shown where there is one."""
+
 
 def print_predictions(rows: Sequence[Prediction]) -> None:
     """A row an algorithm, fastest first, the lower bound last, for one number of ranks after the other.
@@ -22,7 +25,9 @@ def print_predictions(rows: Sequence[Prediction]) -> None:
     Why a row is extrapolated is said on standard error.
     """
     first, counts = rows[0], tuple(dict.fromkeys(row.ranks for row in rows))
-    table = [("ranks", "algorithm", "n", "time", "95 % interval", "verdict", "by")]
+    table: list[tuple[str, ...]] = [
+        ("ranks", "algorithm", "n", "time", "95 % interval", "verdict", "by")
+    ]
     for row in rows:
         seconds, interval = format.value_and_interval(row.seconds, row.low, row.high, "s")
         is_bound = row.algorithm == LOWER_BOUND
@@ -33,7 +38,7 @@ def print_predictions(rows: Sequence[Prediction]) -> None:
                 "" if row.peers is None else str(row.peers),
                 seconds,
                 interval,
-                "" if is_bound else row.verdict,
+                "" if is_bound or row.verdict == "only" else row.verdict,
                 ("" if is_bound else row.method) + (" *" if row.extrapolated else ""),
             )
         )
@@ -41,7 +46,11 @@ def print_predictions(rows: Sequence[Prediction]) -> None:
         f"{first.operation}, {_ranks_text(counts)}, {format.exact_bytes(first.bytes)}, by the fit of {first.model}"
     )
     say(f"time: {first.convention.in_words}")
+    if not any(cells[VERDICT] for cells in table[1:]):
+        table = [(*cells[:VERDICT], *cells[VERDICT + 1 :]) for cells in table]
     say(aligned(table if len(counts) > 1 else [cells[1:] for cells in table]))
+    if not any(row.high for row in rows):
+        say("A single rank sends nothing, so that every algorithm takes no time.")
     for names, text in _notes_of_rows(rows):
         say(wrapped(f"{names}: {text}", "  "))
     for line in _error_lines(rows):

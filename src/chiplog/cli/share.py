@@ -13,7 +13,10 @@ from chiplog.output_file import is_standard_output, write_text
 
 def share(
     model_file: Annotated[
-        Path, Argument(metavar="MODEL.json", help="A model file, from `chiplog fit -o`.")
+        Path,
+        Argument(
+            metavar="MODEL.json", help="A model file of chiplog fit -o, or a folder of chiplog run."
+        ),
     ],
     name: Annotated[
         str, Option(metavar="NAME", help='What others see, e.g. "2 nodes, 100G Ethernet".')

@@ -78,7 +78,7 @@ def simulate(
     """Say when each rank of a schedule is done, under LogGOPS."""
     from chiplog.schedule.goal import read_goal
     from chiplog.simulation import Noise
-    from chiplog.simulation.result import simulation_to_json
+    from chiplog.simulation.result import Range, simulation_to_json
 
     schedule = read_goal(file)
     classes = pair_classes(schedule, given)
@@ -105,13 +105,15 @@ def simulate(
     if trace is not None:
         _write_trace(schedule, simulation, trace)
     if results.report is not None:
-        _write_report(schedule, simulation, file.name, results.report)
+        makespan_ps = simulation.makespan_ps
+        shown = time_range or Range(simulation, makespan_ps, makespan_ps)
+        _write_report(schedule, shown, file.name, results.report)
     if results.json_file:
         content = simulation_to_json(simulation, time_range, beyond, rejected, repeated)
         write_json(results.json_file, content | ({} if corrected is None else corrected.to_json()))
     if results.json_file != "-" and not is_standard_output(trace):
         _print(simulation, time_range)
-        _print_more(corrected, repeated)
+        _print_more(corrected, repeated, time_range)
 
 
 def _corrected(
@@ -212,11 +214,11 @@ def _write_trace(schedule: Schedule, simulation: Simulation, path: Path) -> None
     note(f"the trace is {path}.")
 
 
-def _write_report(schedule: Schedule, simulation: Simulation, title: str, path: Path) -> None:
+def _write_report(schedule: Schedule, time_range: Range, title: str, path: Path) -> None:
     from chiplog.jobs.schedule_page import schedule_page
     from chiplog.report.write import write_document
 
-    write_document(schedule_page(schedule, simulation, title), path)
+    write_document(schedule_page(schedule, time_range, title), path)
     note(f"the report is {path}.")
 
 
@@ -230,10 +232,12 @@ def _print(simulation: Simulation, time_range: Range | None) -> None:
     note(f"{events} in {simulation.wall_seconds:.3g} s ({rate:.1f} million/s).")
 
 
-def _print_more(corrected: CorrectedMakespan | None, repeated: RepeatedRuns | None) -> None:
+def _print_more(
+    corrected: CorrectedMakespan | None, repeated: RepeatedRuns | None, time_range: Range | None
+) -> None:
     from chiplog.cli.simulated_text import corrected_lines, repeated_lines
 
     lines = [] if corrected is None else [*corrected_lines(corrected)]
-    lines += [] if repeated is None else [*repeated_lines(repeated)]
+    lines += [] if repeated is None else [*repeated_lines(repeated, time_range)]
     for line in lines:
         say(line)

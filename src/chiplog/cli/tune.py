@@ -41,7 +41,7 @@ class AskedTuning:
         list[Path] | None,
         Argument(
             metavar="MODEL.json",
-            help="A model file, from `chiplog fit -o`; with --measure it says what is tried. "
+            help="A model file of chiplog fit -o, or a folder of chiplog run; with --measure it says what is tried. "
             "With --from: more FILES.",
         ),
     ] = None

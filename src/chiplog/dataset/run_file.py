@@ -27,14 +27,14 @@ from chiplog.dataset.lines import (
 from chiplog.dataset.records import Footer, check_footer, check_header, line_type, record_series
 from chiplog.dataset.series import Dataset, Series
 from chiplog.errors import CorruptFile, RunFailed, UsageError
-from chiplog.file_kind import RUN
+from chiplog.file_kind import RUN, file_in
 from chiplog.file_lock import open_locked, refuse_locked
 from chiplog.input_file import open_input, read_line
 from chiplog.output_file import STANDARD_OUTPUT, failed, replacing, synchronise
 
 
 def read_run(path: str | os.PathLike[str], *, salvage: bool = False) -> Dataset:
-    """All series of a run file, every line checked.
+    """All series of a run file, or of the only one in a folder, every line checked.
 
     With `salvage`, a file that was cut at its end (no footer, a torn last line) gives its whole records and says in
     `warnings` what is missing; damage before the last line is an error all the same. Series without a sample beyond
@@ -42,7 +42,7 @@ def read_run(path: str | os.PathLike[str], *, salvage: bool = False) -> Dataset:
 
     Raises CorruptFile that names file, line and field; UsageError where the file can't be opened.
     """
-    return _read(path, salvage=salvage).dataset()
+    return _read(file_in(path, RUN), salvage=salvage).dataset()
 
 
 @dataclass

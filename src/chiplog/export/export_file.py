@@ -8,6 +8,7 @@ from chiplog.dataset.run_file import read_run
 from chiplog.errors import UsageError
 from chiplog.export.exporter import EXPORTERS, SizeRange
 from chiplog.export.fits import usable_fits
+from chiplog.file_kind import MODEL, RUN, file_in
 from chiplog.fitting.model_file import read_model
 from chiplog.fitting.origin import of_target
 from chiplog.fitting.verdict import require_usable
@@ -33,7 +34,10 @@ def export_file(
     rejected fit, and where the file would be off by more than 5 % from what was measured; CorruptFile for a damaged
     file, RunFailed where `out` can't be written.
     """
-    chosen, written, is_run = EXPORTERS.load(to), Path(out), _is_run(source)
+    chosen, written = EXPORTERS.load(to), Path(out)
+    kinds = [RUN] * (chosen.write_run is not None) + [MODEL] * (chosen.write_fits is not None)
+    source = file_in(source, *kinds)
+    is_run = _is_run(source)
     if written.exists() and written.samefile(source):
         raise UsageError(f"-o {written} is the file to export; name another one.")
     if is_run and (target is not None or sizes is not None):

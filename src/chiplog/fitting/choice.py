@@ -20,7 +20,7 @@ from chiplog.fitting.quantities.by_method import (
 from chiplog.fitting.quantities.measured import MeasuredSeries
 from chiplog.models.registry import load_model
 
-PAIRS = "pairs"
+PAIRS, FLOOD = "pairs", "flood"
 METHODS: Mapping[str, Callable[[MeasuredSeries], MethodQuantities]] = {
     "prtt": prtt,
     "culler": culler,
@@ -28,6 +28,15 @@ METHODS: Mapping[str, Callable[[MeasuredSeries], MethodQuantities]] = {
     "bell": bell,
 }
 """The quantities over size by each method."""
+FIRST_MODELS = {
+    "prtt": "loggp",
+    "ping_pong": "loggp",
+    "one_to_many": "logp",
+    PAIRS: "max-rate",
+    FLOOD: "plogp",
+}
+"""By what was measured, the first that holds: the model that is fitted where none is named."""
+OF_ONE_NUMBER_OF_PAIRS = "postal"
 ALL_METHODS = (*METHODS, ONE_TO_MANY, *PAIR_METHODS)
 
 
@@ -68,6 +77,24 @@ def methods_of(model: str, method: str | None) -> tuple[str, ...]:
 def of_pairs(model: str) -> bool:
     """Whether a model is fitted to k pairs of processes."""
     return any(method in PAIR_METHODS for method in fitting_methods(model))
+
+
+def first_model(dataset: Dataset) -> str | None:
+    """The model that is fitted where none is named; None where there is none of what was measured."""
+    measured = {
+        series.pattern
+        for series in dataset.series
+        if series.pattern != FLOOD or series.train > 1  # a gap needs several messages
+    }
+    name = next((model for pattern, model in FIRST_MODELS.items() if pattern in measured), None)
+    if name == FIRST_MODELS[PAIRS] and _is_one_number(dataset):
+        return OF_ONE_NUMBER_OF_PAIRS
+    return name
+
+
+def _is_one_number(dataset: Dataset) -> bool:
+    """Whether all series of pairs are of the same number of them."""
+    return len({series.pairs for series in dataset.series if series.pattern == PAIRS}) == 1
 
 
 def suited_methods(model: str, method: str | None, dataset: Dataset) -> tuple[str, ...]:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from chiplog.dataset.fields import Fields
 from chiplog.dataset.foreign import expecting
 from chiplog.dataset.lines import Where, as_object, parse_json
-from chiplog.file_kind import MODEL
+from chiplog.file_kind import MODEL, file_in
 from chiplog.fitting.result import Band, Cost, Curve, Fit, FitError, Parameter, Segment
 from chiplog.fitting.verdict import rejection
 from chiplog.input_file import open_input, read_bounded
@@ -46,11 +46,15 @@ def write_model(path: str | os.PathLike[str], fits: Sequence[Fit]) -> None:
 
 
 def read_model(path: str | os.PathLike[str]) -> tuple[Fit, ...]:
-    """The fits of a model file; CorruptFile names file and field, UsageError says that it can't be opened."""
-    where = Where(os.fspath(path))
-    with expecting(MODEL, path), open_input(path, MAX_MODEL_BYTES) as stream:
+    """The fits of a model file, or of the one in a folder, such as `chiplog run -o` makes.
+
+    CorruptFile names file and field, UsageError says that it can't be opened, or which files the folder has.
+    """
+    name = file_in(path, MODEL)
+    where = Where(name)
+    with expecting(MODEL, name), open_input(name, MAX_MODEL_BYTES) as stream:
         text = read_bounded(stream, where.path, MAX_MODEL_BYTES)
-        return fits_from_json(as_object(parse_json(text, where), where), source=os.fspath(path))
+        return fits_from_json(as_object(parse_json(text, where), where), source=name)
 
 
 def json_text(value: object, indent: str = "") -> str:

@@ -11,9 +11,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from chiplog.errors import RunFailed
+from chiplog.file_kind import RUNS
 
 LATEST = "latest"
-NAMES = ("runs", "model.json", "report.html", "report.md")
+NAMES = (RUNS, "model.json", "report.html", "report.md")
 TIME = "%Y-%m-%dT%H-%M-%SZ"
 """A time as a name, UTC: it sorts, and no file system refuses it."""
 
@@ -23,7 +24,7 @@ def new_folder(out: Path) -> Path:
     try:
         out.mkdir(parents=True, exist_ok=True)
         folder = _unused(out, datetime.now(UTC))
-        (folder / "runs").mkdir(parents=True)
+        (folder / RUNS).mkdir(parents=True)
     except OSError as error:
         raise RunFailed(f"{out} can't be made: {error.strerror}.") from error
     return folder

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from chiplog.prediction.convention import TimeConvention
 from chiplog.prediction.over_ranks import Reign, reigns
 from chiplog.prediction.result import LOWER_BOUND, Prediction
 from chiplog.report import format
 from chiplog.report.document import (
-    Block,
     Document,
     Figure,
     Inline,
@@ -46,12 +46,11 @@ def prediction_page(rows: Sequence[Prediction]) -> Document:
     first = rows[0]
     size = format.exact_bytes(first.bytes)
     by = f"predicted by the fit of {first.model}, up to {rows[-1].ranks} ranks{_how(first)}"
-    winners: list[Block] = [*_rejected(first), _winners(reigns(rows))]
-    sections = (
-        Section("winners", line("Which algorithm wins"), tuple(winners)),
-        Section("time", line("Time over the number of ranks"), (_figure(rows),)),
-    )
-    return Document(f"{first.operation}, {size}", line(muted(by)), sections)
+    winners = Section("winners", line("Which algorithm wins"), (_winners(reigns(rows)),))
+    times = Section("time", line("Time over the number of ranks"), (_figure(rows),))
+    top, *others = (times,) if first.verdict == "only" else (winners, times)
+    top = replace(top, blocks=(*_rejected(first), *top.blocks))
+    return Document(f"{first.operation}, {size}", line(muted(by)), (top, *others))
 
 
 def _how(row: Prediction) -> str:

@@ -15,6 +15,7 @@ from chiplog.dataset.operations import operation_text
 from chiplog.dataset.run_file import read_run
 from chiplog.dataset.series import Dataset, by_part
 from chiplog.errors import ChiplogError, CorruptFile, UsageError
+from chiplog.file_kind import MODEL, RUN, file_in
 from chiplog.fitting.model_file import read_model
 from chiplog.fitting.result import Cost
 from chiplog.input_file import open_input
@@ -137,7 +138,7 @@ def target_reports(file: str | os.PathLike[str]) -> tuple[TargetReport, ...]:
     A run between two ranks tells of each operation and posting apart; one process to many shows them side by side. So
     does an imported file with several parts of each of them.
     """
-    path = Path(file)
+    path = Path(file_in(file, MODEL, RUN))
     with open_input(path) as stream:
         is_run = b'"type":"header"' in stream.readline(4096)
     if is_run:

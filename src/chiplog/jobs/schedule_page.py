@@ -10,27 +10,33 @@ from chiplog.report.document import Document, Picture, Section, Table, line, mut
 from chiplog.report.timeline import Arrow, BusySpan, Timeline
 from chiplog.schedule import Schedule
 from chiplog.simulation import Simulation
+from chiplog.simulation.result import Range
 from chiplog.simulation.simulate import COMPUTING, RECEIVING
 
 MOST_RANKS, MOST_SPANS = 128, 20_000
 """Given: beyond these a picture shows nothing any more, and a browser takes long."""
 EXACT_DIGITS = 6
 """Given: digits of a time that is looked up in a picture."""
+EXACT_DECIMALS = 3
+"""Given: decimals of times whose parameters are given, in a unit that all share."""
 
 
-def schedule_page(schedule: Schedule, simulation: Simulation, title: str) -> Document:
+def schedule_page(schedule: Schedule, time_range: Range, title: str) -> Document:
     """A page on a simulation with its trace; UsageError where it is too large for a picture."""
+    simulation = time_range.simulation
     if schedule.ranks > MOST_RANKS or simulation.busy.size > MOST_SPANS:
         raise UsageError(
             f"--report: draws up to {MOST_RANKS} ranks and {MOST_SPANS} spans of CPU time, not {schedule.ranks} and "
             f"{simulation.busy.size}; --trace has no such limit."
         )
-    makespan = simulation.makespan_ps / PS_PER_SECOND
-    subtitle = line(
-        muted(
-            f"{counted(schedule.ranks, 'rank')}, done after {format.value(makespan, 's', EXACT_DIGITS)}"
-        )
+    seconds, low, high = (
+        time_ps / PS_PER_SECOND
+        for time_ps in (simulation.makespan_ps, time_range.low_ps, time_range.high_ps)
     )
+    makespan = format.value(seconds, "s", EXACT_DIGITS)
+    if low != high:
+        makespan = format.with_interval(seconds, low, high, "s")
+    subtitle = line(muted(f"{counted(schedule.ranks, 'rank')}, done after {makespan}"))
     caption = line(
         "Each rank's CPU over time: orange sends, green receives, blue computes. A line is a "
         "message, from the start of its send to the start of its receive."
@@ -41,7 +47,7 @@ def schedule_page(schedule: Schedule, simulation: Simulation, title: str) -> Doc
         subtitle,
         (
             Section("picture", line("The schedule over time"), (picture,)),
-            Section("ranks", line("When each rank is done"), (_finish(simulation),)),
+            Section("ranks", line("When each rank is done"), (_finish(time_range),)),
         ),
     )
 
@@ -67,11 +73,17 @@ def timeline(schedule: Schedule, simulation: Simulation) -> Timeline:
     return Timeline(rows, tuple(spans), tuple(arrows))
 
 
-def _finish(simulation: Simulation) -> Table:
+def _finish(time_range: Range) -> Table:
+    """In one unit, to three decimals or to what the interval of the makespan bears."""
+    simulation = time_range.simulation
     scale = format.scale_for(simulation.makespan_ps / PS_PER_SECOND, "s")
-    columns = number_columns("Rank", f"Done after ({scale.unit})")
+    ends = simulation.makespan_ps, time_range.low_ps, time_range.high_ps
+    decimals = EXACT_DECIMALS
+    if time_range.low_ps != time_range.high_ps:
+        decimals = format.decimals_of(*(end / PS_PER_SECOND / scale.factor for end in ends))
     rows = tuple(
-        (line(str(rank)), line(f"{time_ps / PS_PER_SECOND / scale.factor:,.3f}"))
+        (line(str(rank)), line(f"{time_ps / PS_PER_SECOND / scale.factor:,.{decimals}f}"))
         for rank, time_ps in enumerate(simulation.finish_ps.tolist())
     )
+    columns = number_columns("Rank", f"Done after ({scale.unit})")
     return Table(line("A rank is done when its last CPU is free for good."), columns, rows)

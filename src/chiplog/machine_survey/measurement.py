@@ -167,7 +167,7 @@ class _SweepRun:
 
 def _refuse_unwritable(out: Path) -> None:
     """Raises UsageError where the run file can't be made, before ranks are started for it."""
-    there = next(folder for folder in out.absolute().parents if os.path.lexists(folder))
+    there = next(folder for folder in (*out.parents, Path.cwd()) if os.path.lexists(folder))
     if not there.is_dir():
         raise UsageError(f"-o: {there} is no folder, so {out} can't be made: name another one.")
     if not os.access(there, os.W_OK | os.X_OK):

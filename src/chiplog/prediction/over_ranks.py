@@ -48,7 +48,7 @@ def reigns(rows: Sequence[Prediction]) -> tuple[Reign, ...]:
     """Neighbouring numbers of ranks with the same winners, put together; `rows` as of predict_over_ranks."""
     winners: dict[int, set[str]] = {}
     for row in rows:
-        if row.algorithm != LOWER_BOUND and row.verdict in ("fastest", "unclear"):
+        if row.algorithm != LOWER_BOUND and row.verdict in ("fastest", "unclear", "only"):
             winners.setdefault(row.ranks, set()).add(row.algorithm)
     all_reigns: list[Reign] = []
     for ranks, names in winners.items():

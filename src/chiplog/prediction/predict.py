@@ -89,7 +89,7 @@ def predict(
     rows.sort(key=lambda row: row.seconds)
     if convention is not TimeConvention.COMMON_START:
         return tuple(_judged_alone(rows))
-    is_alone = bool(measured) or errors is not None
+    is_alone = bool(measured) or errors is not None or len(rows) == 1
     judged = _judged_alone(rows) if is_alone else _judged(speaker, asked, rows)
     return (*judged, _not_above(_bound(speaker, operation, wanted[0], task), rows))
 

@@ -35,7 +35,9 @@ class Prediction:
     method: str
     """`closed-form`, `simulation`, or `bound`."""
     verdict: str
-    """`fastest`, `unclear` where several may be that, `slower`; `bound` of the lower bound."""
+    """`fastest`, `unclear` where several may be that, `slower`; `same` where all surely take the same time, `only`
+    where there is no other algorithm to compare with; `bound` of the lower bound.
+    """
     rejected: str | None = None
     """Why the fit's own check rejects it, where it was used all the same; None of a fit that stands."""
     convention: TimeConvention = TimeConvention.COMMON_START
@@ -49,7 +51,12 @@ class Prediction:
 
 
 def with_verdicts(rows: Sequence[Prediction], slower: Sequence[bool]) -> list[Prediction]:
-    """The rows with `slower` for those that lose; what is left is fastest if it is alone, else unclear."""
+    """The rows with `slower` for those that lose; what remains is fastest if it is alone, else unclear.
+
+    A row without another is `only`, and rows that take no time, as those of a single rank, are the `same`.
+    """
+    if len(rows) == 1 or not any(row.high for row in rows):
+        return [replace(row, verdict="only" if len(rows) == 1 else "same") for row in rows]
     verdict = "fastest" if sum(slower) == len(rows) - 1 else "unclear"
     return [
         replace(row, verdict="slower" if is_slower else verdict)

@@ -108,7 +108,7 @@ def with_interval(number: float | None, low: float | None, high: float | None, u
         return f"{message_size(number)} {_byte_interval(low, high)}"
     scale = scale_for(number or max(abs(low), abs(high)), unit)
     middle, bottom, top = number / scale.factor, low / scale.factor, high / scale.factor
-    decimals = _decimals(middle, bottom, top)
+    decimals = decimals_of(middle, bottom, top)
     below, above = middle - bottom, top - middle
     half = max(below, above)
     if half > 0 and min(below, above) >= 0 and half - min(below, above) <= _SYMMETRIC * half:
@@ -140,9 +140,20 @@ def value_and_interval(
     if max(abs(bottom), abs(top)) >= _WIDE:
         ends = (value(end, unit, digits=2) for end in (low, high))
         return value(number, unit, digits=2), f"[{', '.join(ends)}]"
-    decimals = _decimals(middle, bottom, top)
+    decimals = decimals_of(middle, bottom, top)
     shown = _join(_fixed(middle, decimals), scale.unit)
     return shown, f"[{_fixed(bottom, decimals)}, {_fixed(top, decimals)}]"
+
+
+def in_proportion(number: float, whole: tuple[float, float, float], unit: str) -> str:
+    """A number that is relatively as uncertain as another one: `whole` is that one's value, low and high.
+
+    >>> in_proportion(2.5e-05, (1e-4, 9e-5, 1.1e-4), "s")
+    '25.0 us'
+    """
+    middle, low, high = whole
+    ends = (number * low / middle, number * high / middle) if middle else (number, number)
+    return value_and_interval(number, *ends, unit)[0]
 
 
 def message_size(number: float | None) -> str:
@@ -228,8 +239,8 @@ def _byte_interval(low: float, high: float) -> str:
     return f"[{round(low):,} … {exact_bytes(high)}]"
 
 
-def _decimals(middle: float, low: float, high: float) -> int:
-    """Decimals that show two digits of the interval's half width, and two to six digits of the value."""
+def decimals_of(middle: float, low: float, high: float) -> int:
+    """The decimals that show two digits of the interval's half width, and two to six digits of the value."""
     half = max(abs(high - middle), abs(middle - low))
     leading = _exponent(middle or half)
     if half == 0.0:

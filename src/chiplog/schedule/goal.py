@@ -11,7 +11,7 @@ from typing import Any
 
 from chiplog import _native
 from chiplog.errors import CorruptFile
-from chiplog.file_kind import GOAL, expecting
+from chiplog.file_kind import GOAL, expecting, file_in
 from chiplog.input_file import open_input
 from chiplog.output_file import replacing
 from chiplog.schedule.arrays import DEPENDENCY, OPERATION, Schedule, as_bytes
@@ -28,8 +28,9 @@ def _read(descriptor: int, path: str | os.PathLike[str]) -> tuple[Any, ...]:
 
 def read_goal(path: str | os.PathLike[str]) -> Schedule:
     """The schedule in the file `path`; CorruptFile names file, line and word, UsageError that it can't be opened."""
-    with open_input(path) as stream, expecting(GOAL, path):
-        ranks, operations, ends, starts, lines = _read(stream.fileno(), path)
+    name = file_in(path, GOAL)
+    with open_input(name) as stream, expecting(GOAL, name):
+        ranks, operations, ends, starts, lines = _read(stream.fileno(), name)
     return Schedule(
         ranks,
         operations.view(OPERATION),

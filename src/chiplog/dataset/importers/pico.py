@@ -92,7 +92,7 @@ def open_results(path: Path) -> Source:
     left_out: list[str] = []
     try:
         if path.is_dir() or path.suffix == ".csv":
-            texts = dict(_files(path.absolute(), left_out))
+            texts = dict(_files(path, left_out))
             whole_text = "".join(f"{name}\0{text}" for name, text in sorted(texts.items()))
             digest = hashlib.sha256(whole_text.encode())
         else:
@@ -130,7 +130,7 @@ def _files(path: Path, left_out: list[str]) -> Iterator[tuple[str, str]]:
             continue
         total += len(text)
         _check_total(total, path)
-        yield "/".join(file.parts[-3:]), text
+        yield "/".join(file.absolute().parts[-3:]), text
 
 
 def _unpacked(packed: BinaryIO, path: Path) -> Iterator[tuple[str, str]]:

@@ -76,7 +76,7 @@ def read_jobs(paths: Iterable[Path], operation: str | None = None) -> list[Measu
     CorruptFile for damaged ones.
     """
     gathered: dict[str, _Gathered] = {}
-    for path in dict.fromkeys(path.resolve() for path in paths):
+    for path in {path.resolve(): path for path in paths}.values():
         for times in _read(path, operation):
             gathered.setdefault(times.job, _Gathered(times.mpi)).add(times)
     return _without_copies([of_job.job(name) for name, of_job in sorted(gathered.items())])
