@@ -113,6 +113,48 @@ def fit_with_exchanges(phi: float | None) -> Fit:
     return fitted
 
 
+@pytest.mark.parametrize("factor", [0.4, 1.0, 2.5])
+def test_where_a_receiver_takes_another_time_than_trains_say(factor: float) -> None:
+    slower = fit_with_incasts(factor)
+    assert hold_against_each_other(slower, TASKS[1:]) > 80
+    step = factor * (2e-6 + 0.5e-9 * 65535)
+    asked = Task(8, 65536)
+    (gather, *_) = predict([slower], "gather", asked, algorithm="linear", anyway=True)
+    assert gather.seconds == pytest.approx(7.2e-6 + 0.5e-9 * 65535 + 6 * step, rel=0.01)
+    (every, *_) = predict([slower], "alltoall", asked, algorithm="linear", anyway=True)
+    alone = fit_with_incasts(None)
+    (plain, *_) = predict([alone], "alltoall", asked, algorithm="linear", anyway=True)
+    longer = 6 * (step - step / factor) if factor > 1 else 0.0
+    assert every.seconds == pytest.approx(plain.seconds + longer, rel=0.01)
+    (tree, *_) = predict([slower], "gather", asked, algorithm="binomial", anyway=True)
+    (same, *_) = predict([alone], "gather", asked, algorithm="binomial", anyway=True)
+    assert tree.seconds == same.seconds
+
+
+def fit_with_incasts(factor: float | None) -> Fit:
+    """A LogGP fit of a network whose receiver takes `factor` times a train's step, if an incast of 5 was measured.
+
+    Requests are a microsecond apart.
+    """
+    run = synthetic_dataset([Piece(None, SMALL)], SIZES, samples=6)
+    if factor is not None:
+        alone = [series for series in run.series if is_round_trip(series)]
+        steps = [factor * (2e-6 + 0.5e-9 * (series.message_bytes - 1)) for series in alone]
+        incasts = [
+            replace(
+                series,
+                pattern="incast",
+                peers=p,
+                seconds=series.seconds + (p - 1) * max(step, 1e-6),
+            )
+            for series, step in zip(alone, steps, strict=True)
+            for p in (1, 5)
+        ]
+        run = replace(run, series=(*run.series, *incasts))
+    (fitted,) = fit(run, ["loggp"])
+    return fitted
+
+
 @pytest.mark.parametrize(
     ("name", "task", "model"),
     [("r1_flat", 1, "loggp"), ("r2_mixed", 2, "loggops"), ("r2_pponly", 2, "loggp")],

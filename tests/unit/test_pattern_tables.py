@@ -348,10 +348,10 @@ def test_the_growing_table_says_what_its_times_are(
 def test_an_incast_shows_what_each_further_message_adds(tmp_path: Path) -> None:
     found = rows(measured(tmp_path, "incast", sizes=(1, 1001)))
     assert found["head"] == ["size", "p", "time", "95 % interval", "one more", "its rate"]
-    # A request and a message, 2 (L + o_s + o_r), and from one request to the next g.
+    # A request and a message, 2 (L + o_s + o_r), from one request to the next g, and the receiver's g + (s-1) G.
     assert found["1 B"][:3] == ["1 B", "1", "14.000 us"]
     assert found["1 B 5"][2] == "22.000 us"
-    assert found["1,001 B 5"][4] == "2.00 us"
+    assert found["1,001 B 5"][4] == "2.50 us"
 
 
 def test_an_incast_is_compared_with_one_message_of_its_own_record(tmp_path: Path) -> None:

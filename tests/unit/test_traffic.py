@@ -8,8 +8,8 @@ import pytest
 from chiplog.collectives.algorithm import Task
 from chiplog.collectives.registry import load
 from chiplog.schedule import ScheduleBuilder
-from chiplog.schedule.arrays import SEND
-from chiplog.schedule.traffic import Traffic, traffic_of
+from chiplog.schedule.arrays import ANY, SEND
+from chiplog.schedule.traffic import Traffic, incasts_of, traffic_of
 
 
 def kinds(operation: str, algorithm: str, task: Task) -> list[Traffic]:
@@ -40,7 +40,6 @@ def test_ranks_that_send_one_message_and_receive_one_exchange(
     [
         ("barrier", "double-ring"),
         ("bcast", "binomial"),
-        ("gather", "linear"),
         ("reduce", "binomial"),
         ("barrier", "linear"),
         ("scatter", "binomial"),
@@ -48,6 +47,35 @@ def test_ranks_that_send_one_message_and_receive_one_exchange(
 )
 def test_messages_of_trees_and_rings_of_one_token_are_alone(operation: str, algorithm: str) -> None:
     assert set(kinds(operation, algorithm, Task(8, 64))) == {Traffic.ALONE}
+
+
+def incasts(operation: str, algorithm: str, ranks: int) -> int:
+    """How many messages meet others at their receivers only."""
+    return int(np.sum(incasts_of(load(operation, algorithm).schedule(Task(ranks, 64)))))
+
+
+@pytest.mark.parametrize("ranks", [3, 5, 8])
+def test_messages_of_many_ranks_to_one_meet_there(ranks: int) -> None:
+    assert incasts("gather", "linear", ranks) == incasts("reduce", "linear", ranks) == ranks - 1
+    for operation, algorithm in (
+        ("gather", "binomial"),
+        ("barrier", "tree"),
+        ("allreduce", "recursive-doubling"),
+        ("alltoall", "linear"),
+    ):
+        assert incasts(operation, algorithm, ranks) == 0, algorithm
+    assert incasts("gather", "linear", 2) == 0
+
+
+def test_a_train_of_one_sender_and_a_receive_of_any_rank_are_no_incast() -> None:
+    train = ScheduleBuilder(2)
+    train.receive([0, 0], source=[1, 1], message_bytes=8)
+    train.send([1, 1], to=[0, 0], message_bytes=8)
+    assert not incasts_of(train.build()).any()
+    wild = ScheduleBuilder(3)
+    wild.receive([0, 0], source=[ANY, ANY], message_bytes=8)
+    wild.send([1, 2], to=[0, 0], message_bytes=8)
+    assert not incasts_of(wild.build()).any()
 
 
 def test_several_messages_at_once_are_a_burst() -> None:

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "simulated_run.hpp"
+#include "transports/sim/receiving_nic.hpp"
 
 namespace chiplog {
 namespace {
@@ -20,7 +21,8 @@ std::string series(int bytes, int peers) {
          "}";
 }
 
-// The requests go out g apart; a peer that has its own sends s bytes, which are taken as they come.
+// The requests go out g apart; a peer that has its own sends s bytes, which the receiver's NIC and CPU take one after
+// the other.
 TEST(SimIncast, IsServedByTheReceiver) {
   const std::string target = "sim:ranks=9,L=5us,o_s=1us,o_r=1.5us,g=2us,G=0.5ns,O_s=0.1ns,O_r=0.4ns";
   for (const int bytes : {1, 1001, 100'001}) {
@@ -28,11 +30,38 @@ TEST(SimIncast, IsServedByTheReceiver) {
     const double first_ns = 1000 + 5000 + 1500 + 1000 + 0.1 * further + 0.5 * further + 5000;
     const double taking_ns = 1500 + 0.4 * further;
     for (const int peers : {1, 2, 5, 8}) {
-      const double between_ns = std::max(2000.0, taking_ns);
+      const double between_ns = std::max(2000.0 + 0.5 * further, taking_ns);
       EXPECT_NEAR(measure_ns(target, series(bytes, peers)), first_ns + (peers - 1) * between_ns + taking_ns, 0.51)
           << bytes << " B of " << peers;
     }
   }
+}
+
+TEST(SimIncast, DoesNotWaitForARankThatIsLate) {
+  const std::string network = "sim:ranks=5,L=5us,o=1us,g=2us,G=0.5ns";
+  const double alike_ns = measure_ns(network, series(100'001, 4));
+  const double late_ns = measure_ns(network + ",slow=100:1", series(100'001, 4));
+  const double other_ranks_ns = 3 * (2000.0 + 0.5 * 100'000);
+  EXPECT_GT(late_ns, alike_ns);
+  EXPECT_LT(late_ns, 2 * 99'000.0 + alike_ns - other_ranks_ns + 4 * 2000.0);
+}
+
+TEST(ReceivingNic, TakesMessagesOfDifferentRanksOneAfterTheOther) {
+  sim::ReceivingNic nic;
+  EXPECT_EQ(nic.receive(1, 100, 50), 100U);
+  EXPECT_EQ(nic.receive(2, 120, 50), 150U);
+  EXPECT_EQ(nic.receive(3, 10, 50), 10U);   // was there before the others
+  EXPECT_EQ(nic.receive(3, 60, 50), 200U);  // finds no room between them
+  EXPECT_EQ(nic.receive(2, 130, 10), 200U + 50U);
+  nic.forget();
+  EXPECT_EQ(nic.receive(2, 130, 10), 130U);
+}
+
+TEST(ReceivingNic, LeavesMessagesOfOneRankAsTheyWereSent) {
+  sim::ReceivingNic nic;
+  EXPECT_EQ(nic.receive(1, 100, 50), 100U);
+  EXPECT_EQ(nic.receive(1, 90, 50), 90U);
+  EXPECT_EQ(nic.receive(2, 90, 5), 150U);
 }
 
 TEST(SimIncast, CountsItsMessages) {

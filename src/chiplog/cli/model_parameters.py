@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from chiplog.cli.options import option, size, time
-from chiplog.cli.output import CROSSING_UNKNOWN, note, rejected_text
+from chiplog.cli.output import CROSSING_UNKNOWN, INCAST_FOLLOWED, note, rejected_text
 from chiplog.errors import UsageError
 
 if TYPE_CHECKING:
@@ -105,4 +105,6 @@ def cautions(fitted: FittedParameters, schedule: Schedule) -> tuple[str | None, 
         note(rejected_text(rejected))
     if fitted.is_crossing_unknown(schedule):
         note(CROSSING_UNKNOWN)
+    if fitted.follows_incasts(schedule):
+        note(INCAST_FOLLOWED)
     return beyond, rejected

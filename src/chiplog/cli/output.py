@@ -18,6 +18,7 @@ LABEL = " " * 11
 __all__ = [
     "COLUMNS",
     "CROSSING_UNKNOWN",
+    "INCAST_FOLLOWED",
     "SCREEN_ROWS",
     "aligned",
     "note",
@@ -31,6 +32,8 @@ CROSSING_UNKNOWN = (
     "no exchange was measured: messages that cross others count as if alone, and intervals go up to their bytes taking "
     "twice as long; chiplog measure --pattern prtt,exchange tells."
 )
+
+INCAST_FOLLOWED = "messages that meet at one receiver take what the measured incast adds for each."
 
 
 def write_json(destination: str | None, content: Any) -> None:

@@ -18,7 +18,7 @@ from chiplog.cli.options import (
     SegmentOption,
     option,
 )
-from chiplog.cli.output import CROSSING_UNKNOWN, note, write_json
+from chiplog.cli.output import CROSSING_UNKNOWN, INCAST_FOLLOWED, note, write_json
 from chiplog.cli.parameters import Argument
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ def predict(
     from chiplog.fitting.model_file import read_model
     from chiplog.fitting.origin import of_target
     from chiplog.prediction.convention import convention_of
-    from chiplog.prediction.crossing import is_crossing_unknown
+    from chiplog.prediction.crossing import follows_incasts, is_crossing_unknown
     from chiplog.prediction.predict import predict as predict_rows
     from chiplog.prediction.result import predictions_to_json
 
@@ -124,6 +124,8 @@ def predict(
     _tell_unnamed(anchors, operation, task.algorithm)
     if is_crossing_unknown(fits, rows):
         note(CROSSING_UNKNOWN)
+    if follows_incasts(fits, rows):
+        note(INCAST_FOLLOWED)
 
 
 def _task(ranks: int, options: TaskOptions) -> Task:

@@ -28,6 +28,7 @@ from chiplog.fitting.predictions.predictor import (
     predictor,
 )
 from chiplog.fitting.quantities.by_method import ONE_TO_MANY, MethodQuantities
+from chiplog.fitting.quantities.incast import receiver_time
 from chiplog.fitting.quantities.measured import MeasuredSeries
 from chiplog.fitting.quantities.over_sizes import exchange_time
 from chiplog.fitting.quantities.quantity import Quantity
@@ -200,7 +201,7 @@ def _measured_curves(job: Job, last_bytes: int) -> tuple[Curve, ...]:
     quantities: tuple[Quantity, ...] = (job.quantities.half_round_trip,)
     if not job.model.single_messages:
         quantities += (job.quantities.gap, job.quantities.o_s, job.quantities.o_r)
-        quantities += (exchange_time(job.measured),)
+        quantities += (exchange_time(job.measured), receiver_time(job.measured))
     return tuple(
         measured_curve(quantity.within(0, last_bytes))
         for quantity in quantities

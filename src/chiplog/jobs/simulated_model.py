@@ -14,7 +14,9 @@ from chiplog.export.fits import fit_to_use, usable_fits
 from chiplog.fitting.model_file import read_model
 from chiplog.fitting.origin import beyond_measured, of_target, target_of
 from chiplog.fitting.predictions.known import Array, refusal
+from chiplog.fitting.predictions.regime import curve_of
 from chiplog.fitting.predictions.span import AnswerSpan, Evaluate, first_points
+from chiplog.fitting.quantities.incast import INCAST
 from chiplog.fitting.result import Fit
 from chiplog.json_values import plain
 from chiplog.prediction.anchored import without_exchanges
@@ -28,6 +30,7 @@ from chiplog.prediction.network import Space
 from chiplog.prediction.network_change import UNCHANGED, NetworkChange
 from chiplog.prediction.simulated import MOST_EVENTS, PS_PER_SECOND, ScheduleTimes
 from chiplog.schedule.arrays import CALC, Schedule
+from chiplog.schedule.traffic import Traffic, incasts_of, traffic_of
 from chiplog.simulation.conditions import Conditions
 from chiplog.simulation.parameters import NO_LIMIT_BYTES, LogGOPS
 from chiplog.simulation.repeated import RepeatedRuns, repeat
@@ -140,6 +143,14 @@ class FittedParameters:
     def is_crossing_unknown(self, schedule: Schedule) -> bool:
         """Whether bytes of the schedule, beyond the first of a message, cross others, and no exchange was measured."""
         return not self.speaker.tells_exchanges and crosses_in(schedule)
+
+    def follows_incasts(self, schedule: Schedule) -> bool:
+        """Whether messages of the schedule meet at a receiver whose time an incast showed."""
+        curve = curve_of(self.fit, INCAST)
+        if curve is None:
+            return False
+        meets = (traffic_of(schedule) == Traffic.BURST) | incasts_of(schedule)
+        return bool(np.any(schedule.operations["amount"][meets] >= curve.message_bytes.min()))
 
     def repeat(self, schedule: Schedule, conditions: Conditions, runs: int) -> RepeatedRuns:
         """Executes `schedule` in the middle of the set, with other noise each time; raises as of `repeat`."""

@@ -9,7 +9,7 @@ cloud); data as of `known_errors`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
@@ -19,6 +19,7 @@ from chiplog.collectives.algorithm import Algorithm, Task, TreeCosts
 from chiplog.collectives.costs import Message
 from chiplog.collectives.registry import algorithms
 from chiplog.fitting.predictions.regime import curve_of, is_of_logp_family
+from chiplog.fitting.quantities.incast import INCAST
 from chiplog.fitting.regimes.partition import EXCHANGE
 from chiplog.fitting.result import Fit
 from chiplog.models.registry import load_model
@@ -34,24 +35,30 @@ MOST_KEPT = 1024
 
 
 class _TrafficRecorder:
-    """A network without any costs that keeps whether bytes crossed others."""
+    """A network without any costs that keeps the largest size in bytes of each kind of traffic."""
 
     def __init__(self) -> None:
-        self.crosses = False
+        self.largest = dict.fromkeys(Traffic, 0)
 
     def message(self, message_bytes: int, traffic: Traffic = Traffic.ALONE) -> Message:
         """A message that takes 1."""
-        self.crosses |= traffic is not Traffic.ALONE and message_bytes > 1
+        self.largest[traffic] = max(self.largest[traffic], message_bytes)
         nothing = np.zeros(1)
         return Message(nothing, nothing, np.ones(1), nothing)
 
 
 @lru_cache(maxsize=MOST_KEPT)
-def form_crosses_others(algorithm: Algorithm, task: Task) -> bool:
-    """Whether a closed form has bytes, beyond the first of a message, that cross others."""
+def largest_of_form(algorithm: Algorithm, task: Task) -> Mapping[Traffic, int]:
+    """The largest message in bytes of each kind of traffic that a closed form asks for; 0 where there is none."""
     recorder = _TrafficRecorder()
     algorithm.seconds(replace(task, costs=TreeCosts(1.0, 1.0)), recorder)
-    return recorder.crosses
+    return recorder.largest
+
+
+def form_crosses_others(algorithm: Algorithm, task: Task) -> bool:
+    """Whether a closed form has bytes, beyond the first of a message, that cross others."""
+    largest = largest_of_form(algorithm, task)
+    return max(largest[Traffic.EXCHANGE], largest[Traffic.BURST]) > 1
 
 
 @lru_cache(maxsize=MOST_KEPT)
@@ -86,7 +93,25 @@ def is_crossing_unknown(fits: Sequence[Fit], rows: Sequence[Prediction]) -> bool
         return False
     known = algorithms(rows[0].operation)
     return any(
-        crosses_others(known[row.algorithm], Task(row.ranks, row.bytes, peers=row.peers or 1))
+        crosses_others(known[row.algorithm], _task_of(row))
         for row in rows
         if row.algorithm in known
     )
+
+
+def follows_incasts(fits: Sequence[Fit], rows: Sequence[Prediction]) -> bool:
+    """Whether messages of one of the rows meet at a receiver whose time an incast showed."""
+    curve = curve_of(next(fit for fit in fits if fit.model == rows[0].model), INCAST)
+    if curve is None:
+        return False
+    known = algorithms(rows[0].operation)
+    return any(
+        max(largest[Traffic.BURST], largest[Traffic.INCAST]) >= curve.message_bytes.min()
+        for row in rows
+        if row.algorithm in known
+        for largest in [largest_of_form(known[row.algorithm], _task_of(row))]
+    )
+
+
+def _task_of(row: Prediction) -> Task:
+    return Task(row.ranks, row.bytes, peers=row.peers or 1)

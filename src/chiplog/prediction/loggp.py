@@ -146,6 +146,11 @@ class LogGPSpeaker:
         return self._times.tells_exchanges
 
     @property
+    def tells_receivers(self) -> bool:
+        """Whether the time of a receiver is known by an incast."""
+        return self._times.tells_receivers
+
+    @property
     def follows_measured_times(self) -> bool:
         """Whether messages take what was measured, which follows no one line over the sizes."""
         return bool(self._times)

@@ -20,7 +20,7 @@ from chiplog.prediction.network import Space, segment_of
 from chiplog.prediction.network_change import UNCHANGED, NetworkChange
 from chiplog.prediction.sent_sizes import message_counts
 from chiplog.schedule.arrays import Schedule
-from chiplog.schedule.traffic import Traffic, traffic_of
+from chiplog.schedule.traffic import Traffic, incasts_of, traffic_of
 from chiplog.simulation import Conditions, LogGOPS, simulate
 from chiplog.simulation.parameters import NO_LIMIT_BYTES, MessageTimes
 from chiplog.simulation.simulate import PLAIN, Simulation
@@ -56,11 +56,17 @@ class ScheduleTimes:
     @cached_property
     def _schedule(self) -> Schedule:
         """The schedule with the traffic of its messages, where the fit tells how they differ."""
-        if not self.speaker.tells_exchanges:
+        if not self._tells_traffic:
             return self.schedule
         operations = self.schedule.operations.copy()
         operations["traffic"] = traffic_of(self.schedule)
+        if self.speaker.tells_receivers:
+            operations["traffic"][incasts_of(self.schedule)] = Traffic.INCAST
         return replace(self.schedule, operations=operations)
+
+    @property
+    def _tells_traffic(self) -> bool:
+        return self.speaker.tells_exchanges or self.speaker.tells_receivers
 
     @property
     def largest_eager_bytes(self) -> int | None:
@@ -96,10 +102,8 @@ class ScheduleTimes:
         """What the simulator takes, for each vector of one point of the set: the costs of each size that is sent."""
         network = self.speaker.network(self.space.used, fractions, whole)
         limit = self.largest_eager_bytes
-        crossing = (Traffic.EXCHANGE, Traffic.BURST) if self.speaker.tells_exchanges else ()
-        alone, *of_traffic = (
-            self._protocols(network, traffic) for traffic in (Traffic.ALONE, *crossing)
-        )
+        kinds = tuple(Traffic) if self._tells_traffic else (Traffic.ALONE,)
+        alone, *of_traffic = (self._protocols(network, traffic) for traffic in kinds)
         return [
             LogGOPS(protocols, NO_LIMIT_BYTES if limit is None else limit, crossed)
             for protocols, *crossed_lists in zip(alone, *of_traffic, strict=True)

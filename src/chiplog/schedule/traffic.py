@@ -1,4 +1,4 @@
-"""Which messages of a schedule cross others: what a rank sends while it receives may take longer than alone."""
+"""Which messages of a schedule cross others, or meet others at their receiver: they may take longer than alone."""
 
 from __future__ import annotations
 
@@ -7,21 +7,23 @@ from enum import IntEnum
 import numpy as np
 from numpy.typing import NDArray
 
-from chiplog.schedule.arrays import RECEIVE, SEND, Schedule
+from chiplog.schedule.arrays import ANY, CALC, RECEIVE, SEND, Schedule
 
 _ODD = 0x9E3779B97F4A7C15
 """Given: makes a hash of an index by multiplication (Knuth, The Art of Computer Programming 3, 6.4)."""
 
 
 class Traffic(IntEnum):
-    """What the sender of a message does besides."""
+    """What a message meets on its way."""
 
     ALONE = 0
-    """It receives nothing at once with it."""
+    """Its sender receives nothing at once with it."""
     EXCHANGE = 1
-    """It sends this message and receives another, as in MPI_Sendrecv."""
+    """Its sender sends this message and receives another, as in MPI_Sendrecv."""
     BURST = 2  # Given: its number
-    """It sends and receives several messages at once."""
+    """Its sender sends and receives several messages at once."""
+    INCAST = 3  # Given: its number
+    """Its sender sends nothing else and receives nothing; its receiver receives from others at once."""
 
 
 def crossing(messages: int) -> Traffic:
@@ -29,14 +31,18 @@ def crossing(messages: int) -> Traffic:
     return Traffic.EXCHANGE if messages == 1 else Traffic.BURST
 
 
+def meeting(senders: int) -> Traffic:
+    """The Traffic of messages of so many senders to one rank."""
+    return Traffic.INCAST if senders > 1 else Traffic.ALONE
+
+
 def traffic_of(schedule: Schedule) -> NDArray[np.uint8]:
-    """The Traffic of each operation, shape (operations,); ALONE of those that are no sends.
+    """The Traffic of each operation, shape (operations,); ALONE of those that are no sends, or that meet others only.
 
     Operations of a rank that wait for the same others begin at once.
     """
     operations = schedule.operations
-    beginning = _beginnings(schedule)
-    _, group = np.unique(beginning, return_inverse=True)
+    group = _groups(schedule)
     sends = np.bincount(group, operations["kind"] == SEND)[group]
     receives = np.bincount(group, operations["kind"] == RECEIVE)[group]
     traffic = np.where((sends == 1) & (receives == 1), Traffic.EXCHANGE, Traffic.BURST)
@@ -44,9 +50,40 @@ def traffic_of(schedule: Schedule) -> NDArray[np.uint8]:
     return np.where(crosses, traffic, Traffic.ALONE).astype(np.uint8)
 
 
+def incasts_of(schedule: Schedule) -> NDArray[np.bool_]:
+    """Which operations are sends that are an INCAST, shape (operations,).
+
+    None where receives take messages of any rank or tag: nothing tells which ones, before they run.
+    """
+    operations = schedule.operations
+    incasts = np.zeros(operations.size, np.bool_)
+    sends, receives = (np.flatnonzero(operations["kind"] == kind) for kind in (SEND, RECEIVE))
+    taken = operations[receives]
+    if sends.size != receives.size or np.any((taken["peer"] == ANY) | (taken["tag"] == ANY)):
+        return incasts
+    group = _groups(schedule)
+    pairs = np.unique(np.stack([group[receives], taken["peer"]]), axis=1)
+    senders = np.bincount(pairs[0], minlength=operations.size)
+    sent, received = (
+        order[np.lexsort((order, operations["tag"][order], *ends))]
+        for order, ends in (
+            (sends, (operations["rank"][sends], operations["peer"][sends])),
+            (receives, (operations["peer"][receives], operations["rank"][receives])),
+        )
+    )
+    busy = np.bincount(group, operations["kind"] != CALC)
+    incasts[sent] = (senders[group[received]] > 1) & (busy[group[sent]] == 1)
+    return incasts
+
+
+def _groups(schedule: Schedule) -> NDArray[np.intp]:
+    """A number for each operation, the same of those that begin at once."""
+    return np.unique(_beginnings(schedule), return_inverse=True)[1]
+
+
 def _beginnings(schedule: Schedule) -> NDArray[np.uint64]:
     """A hash of the rank of each operation and of all that it waits for, shape (operations,)."""
-    hashes = _hashed(schedule.operations["rank"])
+    hashes = _hashed(_hashed(schedule.operations["rank"]))  # once more than an operation's number
     for kind, required in enumerate((schedule.requires_end, schedule.requires_start)):
         np.add.at(
             hashes, required["operation"], _hashed(2 * required["on"].astype(np.uint64) + kind)

@@ -47,6 +47,13 @@ Picoseconds Network::inject(Process& sender, Picoseconds earliest, const Times& 
   return injection + times.wire + times.L;
 }
 
+void Network::inject(Message& message, Process& sender, Picoseconds earliest, const Times& times) const {
+  message.arrival = inject(sender, earliest, times);
+  if (parameters_.f > 1) return;
+  message.wire = times.wire;
+  message.keeps_nic = times.g + times.wire;
+}
+
 Picoseconds Network::start_up(const Burst& burst) const {
   const auto total = [&](std::size_t sends) {
     return to_picoseconds(parameters_.start_up.total_ns(static_cast<double>(sends)));
@@ -68,7 +75,7 @@ Message& Network::post(Queue& queue, Rank from, Rank to, Message posted) {
   } else if (parameters_.node) {
     send_between_nodes(from, to, message, time);
   } else if (!asks_first) {
-    message.arrival = inject(sender, sender.cpu, time);
+    inject(message, sender, sender.cpu, time);
   }
   sender.ready_since = sender.cpu;
   if (message.synchronises) ++sender.synchronised_sends;
@@ -103,7 +110,7 @@ void Network::end_burst(Process& sender) {
       message->arrival = std::max(sender.cpu, burst.begin + to_picoseconds(parameters_.lop->one_way_ns(count)));
     } else {
       const double spent = posting * (static_cast<double>(i + 1) / count);
-      message->arrival = inject(sender, burst.begin + static_cast<Picoseconds>(std::llround(spent)), time);
+      inject(*message, sender, burst.begin + static_cast<Picoseconds>(std::llround(spent)), time);
     }
   }
   burst.sends.clear();
@@ -140,7 +147,7 @@ void Network::hand_over(Rank from, const Posted& posted) {
   if (parameters_.node) {
     send_between_nodes(from, to, *message, time);
   } else if (!asks_first) {
-    message->arrival = inject(sender, sender.cpu, time);
+    inject(*message, sender, sender.cpu, time);
   }
 }
 
@@ -184,10 +191,15 @@ void Network::match(Message& message, Process& sender, const Process& receiver, 
       answer = std::max(answer, sender.computed_until);
     }
     sender_goes_on = answer + times.o_r + times.send;
-    message.arrival = inject(sender, sender_goes_on, times);
+    inject(message, sender, sender_goes_on, times);
   }
   ++sender.matched_sends;
   sender.latest_match = std::max(sender.latest_match, sender_goes_on);
+}
+
+Picoseconds Network::landed(const Message& message, Rank from, Process& receiver) {
+  if (message.keeps_nic == 0) return message.arrival;
+  return receiver.receiving_nic.receive(from, message.arrival - message.wire, message.keeps_nic) + message.wire;
 }
 
 Picoseconds Network::received(const Message& message, Picoseconds ready, const Times& times) const {
@@ -219,6 +231,7 @@ std::size_t Network::recv(Rank rank, Rank source, std::byte* payload, std::size_
   const Times time = times(message.bytes, rank, source, message.duplex);
   if (message.synchronises) match(message, process(source), receiver, time);
   receiver.waits = false;
+  message.arrival = landed(message, source, receiver);
   receiver.cpu = received(message, receiver.cpu, time);
   if (message.bytes > capacity_bytes) {
     throw Truncated("a message of " + std::to_string(message.bytes) + " bytes arrived where there was room for " +
@@ -229,10 +242,11 @@ std::size_t Network::recv(Rank rank, Rank source, std::byte* payload, std::size_
 }
 
 void Network::await_write(Rank rank, Rank source, bool costs_receiver) {
-  const Message message = take(of(writes_, source, rank), rank, source);
+  Message message = take(of(writes_, source, rank), rank, source);
   Process& receiver = process(rank);
   Times time = times(message.bytes, rank, source);
   time.receive = costs_receiver ? time.o_r : 0;
+  message.arrival = landed(message, source, receiver);
   receiver.cpu = received(message, receiver.cpu, time);
   std::copy(message.payload.begin(), message.payload.end(), message.target);
 }
@@ -320,6 +334,7 @@ void Network::settle(Rank rank, int parties) {
   fibers_.wait_until([&] { return nodes_are_idle(); });
   Picoseconds begin = idle_at();
   for (const Rank party : settled) begin = std::max(begin, now(party));
+  for (Process& each : processes_) each.receiving_nic.forget();
   for (const Rank party : settled) {
     Process& one = process(party);
     one.cpu = one.ready_since = begin;

@@ -13,6 +13,7 @@
 #include "transports/sim/node_nic.hpp"
 #include "transports/sim/parameters.hpp"
 #include "transports/sim/process_nic.hpp"
+#include "transports/sim/receiving_nic.hpp"
 
 namespace chiplog::sim {
 
@@ -35,6 +36,9 @@ namespace chiplog::sim {
 // One-sided operations cost the other process nothing: a write is a message that is received without o_r and O_r and
 // never waits for its receive (with immediate data its arrival costs o_r). A read or an atomic operation is a request
 // of 1 byte and an answer of s bytes that the other process' NIC injects: o_s + 2L + (s-1)G.
+//
+// Messages that meet at a receiver: its NIC receives those of different ranks one after the other, each for g + (s-1)G.
+// LogfP, LoP and max-rate say nothing of it, and the answers of reads and atomic operations don't wait for each other.
 //
 // Duplex: of two messages that meet, each of which one rank sends while it receives the other, a byte takes G times a
 // factor: 1 where a NIC has an engine for each direction, 2 where it has one for both.
@@ -115,6 +119,7 @@ class Network {
   struct Process {
     Picoseconds cpu = 0;
     ProcessNic nic;
+    ReceivingNic receiving_nic;
     Burst burst;
     Picoseconds ready_since = 0;  // to receive
     std::uint64_t synchronised_sends = 0;
@@ -148,8 +153,11 @@ class Network {
   void request(Rank rank, Rank peer, std::size_t bytes);
   // The arrival time of the last byte of a message that may be injected from `earliest` on.
   [[nodiscard]] Picoseconds inject(Process& sender, Picoseconds earliest, const Times& times) const;
+  void inject(Message& message, Process& sender, Picoseconds earliest, const Times& times) const;
   void send_between_nodes(Rank from, Rank to, Message& message, const Times& times);
   void match(Message& message, Process& sender, const Process& receiver, const Times& times);
+  // The arrival of a message at a NIC that receives others, too.
+  [[nodiscard]] static Picoseconds landed(const Message& message, Rank from, Process& receiver);
   [[nodiscard]] Picoseconds received(const Message& message, Picoseconds ready, const Times& times) const;
 
   // Lets the next event in a node's NIC happen, when all ranks wait. Returns false if there is no such event.

@@ -11,6 +11,7 @@ from chiplog.collectives.cost_shapes import fan_in
 from chiplog.collectives.costs import Network, Seconds
 from chiplog.collectives.shapes import all_ranks
 from chiplog.schedule import Schedule, ScheduleBuilder
+from chiplog.schedule.traffic import meeting
 
 
 def schedule(task: Task) -> Schedule:
@@ -27,7 +28,8 @@ def schedule(task: Task) -> Schedule:
 
 def seconds(task: Task, network: Network) -> Seconds:
     """O + L + (P-2) e + receive; exact."""
-    return fan_in(network.message(task.message_bytes), task.ranks - 1)
+    senders = task.ranks - 1
+    return fan_in(network.message(task.message_bytes, meeting(senders)), senders)
 
 
 ALGORITHM = Algorithm(

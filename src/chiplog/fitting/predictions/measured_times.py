@@ -9,6 +9,9 @@ the measured exchanges, as many times a message alone as in the nearest one. By 
 at most twice as long: one engine for both directions. Where no exchange was measured, either case may be: messages that
 cross others take what they take alone, or, if that is asked for, their bytes twice as long.
 
+Where several ranks send to one, its NIC takes a message in what an incast of that size showed (`receiver_time`), from
+the smallest size on that showed it; beyond the measured ones, as many times the line as at the nearest one.
+
 What was not measured keeps its place in the set of parameter vectors, but must not contradict what was: whichever of
 the CPUs and the NIC bounds a train in a vector takes the measured step. Where no trains were measured, all parts of a
 message are as much shorter or longer than the line as the whole message is.
@@ -24,6 +27,7 @@ from numpy.typing import NDArray
 
 from chiplog.fitting.predictions.known import Array, drawn
 from chiplog.fitting.predictions.regime import Regime, Vectors, curve_of
+from chiplog.fitting.quantities.incast import INCAST
 from chiplog.fitting.regimes.partition import EXCHANGE, GAP, HALF, PROTOCOL
 from chiplog.fitting.result import Fit
 from chiplog.fitting.settings import REPLICATES
@@ -58,7 +62,7 @@ def _table(fit: Fit, quantity: str) -> _QuantityTable:
     usable &= ~np.isin(curve.message_bytes, fit.other_state_bytes)
     order = np.flatnonzero(usable)
     order = order[np.argsort(curve.message_bytes[order], kind="stable")]
-    kind = (HALF, GAP, EXCHANGE).index(quantity)
+    kind = (HALF, GAP, EXCHANGE, INCAST).index(quantity)
     sizes, value = curve.message_bytes[order], curve.measured_seconds[order]
     low, high = curve.low_seconds[order], curve.high_seconds[order]
     has_interval = np.isfinite(low) & np.isfinite(high)
@@ -76,7 +80,7 @@ class MeasuredTimes:
     def __init__(self, fit: Fit, *, one_engine: bool = False) -> None:
         """With `one_engine`, bytes of messages that cross take twice as long, unless exchanges were measured."""
         self._half, self._step = _table(fit, HALF), _table(fit, GAP)
-        self._exchange = _table(fit, EXCHANGE)
+        self._exchange, self._incast = _table(fit, EXCHANGE), _table(fit, INCAST)
         self._one_engine = one_engine and not self._exchange.sizes.size
         self._protocols = [
             segment.first_bytes for segment in fit.segments if segment.border == PROTOCOL
@@ -93,6 +97,11 @@ class MeasuredTimes:
         """
         return self._one_engine or bool(self._exchange.sizes.size)
 
+    @property
+    def tells_receivers(self) -> bool:
+        """Whether the time of a receiver is known by an incast."""
+        return bool(self._incast.sizes.size)
+
     def at(
         self,
         regime: Regime,
@@ -107,11 +116,26 @@ class MeasuredTimes:
         `vectors` are those of `Regime.at`; with `whole`, each point has 1 + REPLICATES of them. Of messages that cross
         others L_half is E(s).
         """
-        alone = self._alone(regime, vectors, message_bytes, whole=whole)
-        if traffic is Traffic.ALONE or not self.tells_exchanges:
-            return alone
+        times = self._alone(regime, vectors, message_bytes, whole=whole)
         rows = slice(None) if whole else slice(0, 1)
-        return self._both_ways(alone, message_bytes, rows, is_one=traffic is Traffic.EXCHANGE)
+        if traffic in (Traffic.EXCHANGE, Traffic.BURST) and self.tells_exchanges:
+            is_one = traffic is Traffic.EXCHANGE
+            times = self._both_ways(times, message_bytes, rows, is_one=is_one)
+        if traffic not in (Traffic.BURST, Traffic.INCAST) or not self.tells_receivers:
+            return times
+        lines = [(start, slope) for _, start, slope in _PARTS[1:]]
+        receive = self._received(message_bytes, rows, vectors, lines)
+        if receive is None:
+            return times
+        return _taken_in(times, message_bytes, receive, sends=traffic is Traffic.BURST)
+
+    def _received(
+        self, message_bytes: int, rows: slice, vectors: Vectors, lines: Sequence[tuple[str, str]]
+    ) -> Array | None:
+        """How long a receiver takes for a message while others wait; None below the sizes that showed it."""
+        if message_bytes < self._incast.sizes[0]:
+            return None
+        return self._follow(self._incast, message_bytes, rows, vectors, lines)
 
     def _both_ways(
         self, alone: Vectors, message_bytes: int, rows: slice, *, is_one: bool
@@ -242,6 +266,22 @@ class MeasuredTimes:
         return np.asarray(
             times * _ratio(line, _longest(vectors, lines, float(table.sizes[near[0]])))
         )
+
+
+def _taken_in(times: Vectors, message_bytes: int, receive: Array, *, sends: bool) -> Vectors:
+    """The vectors of a message that its receiver takes in `receive`; a rank that `sends`, too, has one NIC for both."""
+    further = float(max(message_bytes, 1) - 1)
+    wire = further * times["G"]
+    nic = np.maximum(receive, times["g"] + wire) if sends else receive
+    wire = np.minimum(wire, nic)
+    busy = np.minimum(times["o_r"] + further * times["O_r"], nic)
+    return {
+        **times,
+        "g": nic - wire,
+        "G": wire / max(further, 1.0),
+        "o_r": busy,
+        "O_r": np.zeros_like(busy),
+    }
 
 
 def _between(

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from chiplog.dataset.series import Series
 from chiplog.fitting.predictions.ranges import Ranges
 from chiplog.fitting.predictions.regime import Regime, is_of_logp_family
+from chiplog.fitting.quantities.incast import INCAST
 from chiplog.fitting.quantities.measured import MeasuredSeries
 from chiplog.fitting.quantities.quantity import Quantity
 from chiplog.fitting.quantities.value_intervals import value_intervals
@@ -161,10 +162,10 @@ def predicted_quantity(
 ) -> NDArray[np.float64]:
     """What a fitted model says of a quantity by name, in seconds, shape of `message_bytes`.
 
-    The gap is what one more message adds to a train: the larger of gap and overheads. Of an exchange no model says
-    anything: its shape is NaN everywhere.
+    The gap is what one more message adds to a train: the larger of gap and overheads. Of an exchange and of an incast
+    no model says anything: NaN everywhere.
     """
-    if name == EXCHANGE:
+    if name in (EXCHANGE, INCAST):
         return np.full(message_bytes.shape, np.nan)
     if name == "o_s":
         return predict(points("send_overhead", message_bytes))
