@@ -238,3 +238,14 @@ def test_ranks_that_die_at_their_start_prove_nothing_about_a_tuning_file(
     calls = Caller(program(), (launcher,)).run([Call("bcast", 4, 8)], {})
     assert calls.is_done == (failures < MOST_STARTS)
     assert starts(launcher) == min(failures + 1, MOST_STARTS)
+
+
+@pytest.mark.parametrize("dies", ["kill -KILL $$", "kill -TERM $$", "exit 137", "exit 1"])
+def test_a_probe_that_was_killed_or_refused_is_not_started_again(dies: str, flaky: Flaky) -> None:
+    launcher = flaky(99, "", dies)
+    with (
+        pytest.raises(RunFailed),
+        launch_of("tcp", 2, Start(shlex.quote(launcher)))(0),
+    ):
+        raise AssertionError("they have started")
+    assert starts(launcher) == 1

@@ -19,7 +19,7 @@ from chiplog.errors import ChiplogError, CorruptFile, RankLost, RunFailed, Usage
 from chiplog.measurement.first_words import first_words
 from chiplog.measurement.meeting import SECRET_BYTES, SECRET_VARIABLE
 from chiplog.measurement.process import SHELL_SIGNAL, ProcessGroup
-from chiplog.measurement.start_again import NoStart
+from chiplog.measurement.start_again import CRASHES, NoStart
 from chiplog.outside import as_json
 from chiplog.plan.request import Request
 
@@ -265,7 +265,6 @@ class Session:
             pass
         killed = _signal_of(code)
         kinds = {2: UsageError, 5: CorruptFile}
-        silent_end = RunFailed if self.header else NoStart
         kind = RunFailed if killed else kinds.get(code or 0, RunFailed)
         end = (
             f"was killed by {killed}"
@@ -277,9 +276,13 @@ class Session:
             return kind(f"{own_words} (the probe {end}).")
         rank_signal = _KILLED_RANK.search(self._all_words())
         if rank_signal and not killed and (name := _signal_of(-int(rank_signal[1]))):
-            return silent_end(f"a rank was killed by {name} (its launcher {end}).")
-        kind = silent_end if kind is RunFailed else kind
+            return self._silent_end(name)(f"a rank was killed by {name} (its launcher {end}).")
+        kind = self._silent_end(killed) if killed else kind
         return kind(f"the probe {end}.{self._said()}")
+
+    def _silent_end(self, signal_name: str) -> type[RunFailed]:
+        """The kind of an end by a signal without a word of the ranks: a crash before the first may not come again."""
+        return NoStart if signal_name in CRASHES and not self.header else RunFailed
 
     def _own_words(self) -> str:
         """What the ranks themselves said on standard error: rank 0's first sentence, else the first of another one."""

@@ -19,6 +19,9 @@ MOST_STARTS = 5
 TRYING_SECONDS = 60.0
 """Given: after a launch's first start, when it is not started again: what takes long to fail may never start."""
 
+CRASHES = ("SIGABRT", "SIGBUS", "SIGFPE", "SIGILL", "SIGSEGV")
+"""Given: signals by which programs end of their own errors; whoever sends another one wants an end."""
+
 Started = TypeVar("Started")
 Ended = TypeVar("Ended")
 
