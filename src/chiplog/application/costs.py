@@ -54,16 +54,10 @@ def _ranks(joined: JoinedCalls, messages: Messages, waiting: Waiting) -> tuple[R
         np.add.at(sums, joined.rank[rows], values[rows])
         return [int(value) for value in sums]
 
-    everything = slice(None)
-    columns = zip(
-        ranks,
-        by_rank(waiting.late_sender, everything),
-        by_rank(waiting.late_receiver, everything),
-        by_rank(waiting.collective, everything),
-        by_rank(joined.calls["sent_bytes"], sends),
-        by_rank(received, receives),
-        strict=True,
-    )
+    kinds = (waiting.late_sender, waiting.late_receiver, waiting.collective)
+    waits = zip(*(by_rank(kind, slice(None)) for kind in kinds), strict=True)
+    bytes_sent = by_rank(joined.calls["sent_bytes"], sends)
+    bytes_received = by_rank(received, receives)
     return tuple(
         RankCosts(
             rank.rank,
@@ -73,20 +67,15 @@ def _ranks(joined: JoinedCalls, messages: Messages, waiting: Waiting) -> tuple[R
             late_sender / NS,
             late_receiver / NS,
             collective / NS,
-            bytes_sent,
-            bytes_received,
+            sent,
+            taken_in,
             rank.call_counts,
             rank.call_seconds,
             rank.is_complete,
         )
-        for (
-            rank,
-            late_sender,
-            late_receiver,
-            collective,
-            bytes_sent,
-            bytes_received,
-        ) in columns
+        for rank, (late_sender, late_receiver, collective), sent, taken_in in zip(
+            ranks, waits, bytes_sent, bytes_received, strict=True
+        )
     )
 
 

@@ -55,11 +55,7 @@ class StepTable:
         self.after_end, self.after_start = (
             _Lists(
                 [
-                    [
-                        pair
-                        for at, step in enumerate(of_rank)
-                        for pair in ((at, on) for on in getattr(step, name))
-                    ]
+                    [(at, on) for at, step in enumerate(of_rank) for on in getattr(step, name)]
                     for of_rank in steps
                 ]
             )

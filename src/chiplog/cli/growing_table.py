@@ -116,13 +116,4 @@ def heading(series: Series) -> tuple[str, float]:
 
 def _quantity_of(series: Series) -> tuple[object, ...]:
     """What a series measures, apart from its size."""
-    return (
-        series.pattern,
-        series.operation,
-        series.posting,
-        series.direction,
-        series.train,
-        series.pairs,
-        series.peers,
-        series.delay_seconds > 0.0,
-    )
+    return *series.kind, series.delay_seconds > 0.0

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chiplog.fitting.request import LeftOut
-from chiplog.fitting.result import FitError
+from chiplog.fitting.result import Fit, FitError
 from chiplog.json_values import members, plain
 
 SCHEMA = "chiplog.comparison/1"
@@ -45,6 +45,11 @@ class ModelRow:
         default_factory=dict, compare=False, repr=False
     )
     """|ln(predicted / measured)| of each held-out point, by fold and part of the run; NaN without a prediction."""
+
+    def judges(self, fit: Fit) -> bool:
+        """Whether the row is about that fit."""
+        judged = (self.model, self.method, self.statistic, self.operation, self.posting)
+        return judged == (fit.model, fit.method, fit.statistic, fit.operation, fit.posting)
 
     @property
     def in_sample(self) -> bool:

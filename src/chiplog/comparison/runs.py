@@ -75,17 +75,8 @@ def _key_of(a: Dataset, b: Dataset) -> Callable[[Series], Key]:
     several = any(len({series.placement for series in run.series}) > 1 for run in (a, b))
 
     def key_of(series: Series) -> Key:
-        what = Compared(
-            series.pattern,
-            series.operation,
-            series.posting,
-            series.direction,
-            series.train,
-            series.pairs,
-            series.peers,
-            (series.placement or "") if several else "",
-        )
-        return what, series.message_bytes
+        placement = (series.placement or "") if several else ""
+        return Compared(*series.kind, placement), series.message_bytes
 
     return key_of
 

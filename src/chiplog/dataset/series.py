@@ -108,6 +108,12 @@ class Series:
     by_pair: tuple[PairSamples, ...] = ()
     """Of all_pairs: the samples of each pair of the round; `seconds` are those of the slowest pair."""
 
+    @property
+    def kind(self) -> tuple[str, str, str, str, int, int, int]:
+        """What it measures, at any size: pattern, operation, posting, direction, train, pairs and peers."""
+        way = (self.pattern, self.operation, self.posting, self.direction)
+        return *way, self.train, self.pairs, self.peers
+
     @cached_property
     def median(self) -> float:
         """Median duration of one operation in seconds."""

@@ -71,12 +71,8 @@ def compared(report: TargetReport) -> TargetReport:
 
 def _with_held_out(fit: Fit, comparison: Sequence[ModelRow]) -> Fit:
     """The fit with its error on held-out points, where the comparison has one."""
-    of_fit = (fit.model, fit.method, fit.statistic, fit.operation, fit.posting)
-    for row in comparison:
-        judged = (row.model, row.method, row.statistic, row.operation, row.posting)
-        if judged == of_fit and not row.in_sample:
-            return replace(fit, held_out=row.error)
-    return fit
+    held_out = (row.error for row in comparison if row.judges(fit) and not row.in_sample)
+    return replace(fit, held_out=next(held_out, fit.held_out))
 
 
 def _as_asked(dataset: Dataset) -> Dataset:

@@ -228,7 +228,13 @@ def _curve(curve: SensitivityCurve) -> Section:
         )
     )
     title = "Time over latency" if is_latency else "Time over bandwidth"
-    unit = names[1]
+    numbers = _curve_numbers(curve, values, now, *(("L", "s") if is_latency else ("1/G", "B/s")))
+    return figure_section(plot.identifier, Figure(title, caption, plot, numbers))
+
+
+def _curve_numbers(
+    curve: SensitivityCurve, values: Sequence[float], now: float, name: str, unit: str
+) -> Table:
     rows = tuple(
         (
             line(format.brief(value, unit)),
@@ -243,10 +249,9 @@ def _curve(curve: SensitivityCurve) -> Section:
             values, curve.seconds, curve.low, curve.high, strict=True
         )
     )
-    columns = number_columns("L" if is_latency else "1/G", "Time", "95 %")
-    now_text = f"Now {'L' if is_latency else '1/G'} is {format.value(now, unit)}."
-    numbers = Table(line(now_text), columns, rows, in_terminal=False)
-    return figure_section(plot.identifier, Figure(title, caption, plot, numbers))
+    columns = number_columns(name, "Time", "95 %")
+    now_text = f"Now {name} is {format.value(now, unit)}."
+    return Table(line(now_text), columns, rows, in_terminal=False)
 
 
 def _alternatives(replay: Replay) -> Table:

@@ -114,8 +114,7 @@ def run(request: RunRequest) -> RunResult:
     Raises UsageError where an option can't be met, RunFailed where nothing can be written.
     """
     targets, out = _targets(request), Path(request.out)
-    began = request.began + seconds_to_build(targets, request.mpi)
-    request = replace(request, began=began)
+    request = replace(request, began=request.began + seconds_to_build(targets, request.mpi))
     whole = _WholeRun(request, targets)
     folder = new_folder(out)
     reports, too_late = whole.measure(folder)
@@ -125,10 +124,10 @@ def run(request: RunRequest) -> RunResult:
         raise RunFailed(f"{over} {' and '.join(too_late)} could be analysed: {kept}.")
     from chiplog.jobs.report import report_input
 
-    took = time.monotonic() - request.began
-    report = report_input(reports, command=request.command, seconds=took)
-    parts = [part for target in reports for part in target.runs]
-    failures = [f"{part.name}: {part.failure}" for part in parts if part.failure]
+    seconds = time.monotonic() - request.began
+    report = report_input(reports, command=request.command, seconds=seconds)
+    parts = (part for target in reports for part in target.runs if part.failure)
+    failures = [f"{part.name}: {part.failure}" for part in parts]
     failures += [f"{target}: {over} it could be analysed: {kept}." for target in too_late]
     files: tuple[Path, ...] = ()
     try:

@@ -42,20 +42,8 @@ def imprecise_points(
     """
     groups: dict[tuple[object, ...], list[Series]] = defaultdict(list)
     for delay in without_short_delays(tuple(series)):
-        kind = (
-            delay.pattern,
-            delay.operation,
-            delay.posting,
-            delay.message_bytes,
-            delay.train,
-            delay.delay_seconds > 0,
-            delay.peers,
-            delay.pairs,
-            delay.direction,
-            delay.placement,
-            delay.between,
-        )
-        groups[kind].append(delay)
+        place = (delay.message_bytes, delay.delay_seconds > 0, delay.placement, delay.between)
+        groups[*delay.kind, *place].append(delay)
     widths: dict[tuple[str, int], float] = {}
     for members in groups.values():
         pattern, message_bytes = members[0].pattern, members[0].message_bytes

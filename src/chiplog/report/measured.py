@@ -18,7 +18,6 @@ from chiplog.protocol_changes.change import Change
 from chiplog.report.input import TargetReport
 from chiplog.report.names import fit_name, identifier, jump, kind, model_name, place
 from chiplog.report.plot import PlotMark, Trace
-from chiplog.report.ranking import is_row_of
 
 COLD = "warm-up"
 """The tag of a run's first record: kept in the file, used by nobody."""
@@ -52,7 +51,7 @@ def headline(target: TargetReport) -> Fit | None:
     """
     best = best_row([row for row in target.comparison if row.statistic == HEADLINE_STATISTIC])
     for fit in target.fits:
-        if best is not None and is_row_of(best, fit):
+        if best is not None and best.judges(fit):
             return fit
     return max(
         target.fits,
@@ -71,7 +70,7 @@ def parameter_fit(target: TargetReport) -> Fit | None:
     if best is None or not _is_table(best):
         return best
     fits = tuple(fit for fit in target.fits if fit.segments and not _is_table(fit))
-    rows = tuple(row for row in target.comparison if any(is_row_of(row, fit) for fit in fits))
+    rows = tuple(row for row in target.comparison if any(map(row.judges, fits)))
     return headline(replace(target, fits=fits, comparison=rows)) or best
 
 

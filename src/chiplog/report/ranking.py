@@ -13,14 +13,8 @@ from chiplog.report.input import TargetReport
 
 def row_of(target: TargetReport, fit: Fit) -> ModelRow:
     """How the fit was judged on points held out; on those that it was fitted to, where it was not."""
-    judged = next((row for row in target.comparison if is_row_of(row, fit)), None)
+    judged = next((row for row in target.comparison if row.judges(fit)), None)
     return in_sample_row(fit) if judged is None else judged
-
-
-def is_row_of(row: ModelRow, fit: Fit) -> bool:
-    """Whether the row judges that fit."""
-    judged = (row.model, row.method, row.statistic, row.operation, row.posting)
-    return judged == (fit.model, fit.method, fit.statistic, fit.operation, fit.posting)
 
 
 def in_sample_row(fit: Fit) -> ModelRow:

@@ -49,9 +49,8 @@ def tune(
     there are rules with `extrapolate` only. Raises UsageError, also where the release can't take such a
     file.
     """
-    path = Path(out)
     writer = WRITERS.load(program)
-    chosen, release = writer.format_for(path, version, mpi)
+    chosen, release = writer.format_for(Path(out), version, mpi)
     is_barrier = operation == "barrier"
     tuning = choose(
         of_target(read_model(model_file), target, str(model_file)),

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import Self
 
+from chiplog.collectives.mpis.known import MpiRelease
 from chiplog.errors import UsageError
 from chiplog.measurement.mpis import Mpi, find_mpis, identify_mpi
 
@@ -47,18 +48,13 @@ def of_version(mpis: Sequence[Mpi], version: Version | None) -> Mpi | None:
 
 
 @dataclass(frozen=True)
-class Release:
+class InstalledRelease(MpiRelease):
     """A release of an MPI, and its installation where it is here."""
 
-    version: Version
-    mpi: Mpi | None
-    program: ClassVar[str]
-    """What the MPI is called."""
-
-    def __str__(self) -> str:
-        return f"{self.program} {version_text(self.version)}"
+    mpi: Mpi | None = None
 
     @classmethod
     def at(cls, mpi: Mpi | None, version: Version | None) -> Self:
         """The release of an installation, or one that is not here."""
-        return cls(version or (0, 0), None) if mpi is None else cls(parse_version(mpi.version), mpi)
+        known = (version or (0, 0)) if mpi is None else parse_version(mpi.version)
+        return cls(version=known, mpi=mpi)  # type: ignore[call-arg]  # each class knows its kind

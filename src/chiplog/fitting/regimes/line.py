@@ -152,15 +152,14 @@ def fit_line(
 
     Needs at least one size; with one size, or equal ones, the slope is 0. Source: see the module.
     """
-    x = np.zeros_like(steps) if flat else steps
+    x, parameters = (np.zeros_like(steps), 1) if flat else (steps, 2)
     y = quantity.value
-    parameters = 1 if flat else 2
     floor = 1e-12 * float(np.max(np.abs(y), initial=1e-12))
     sigma = np.maximum(quantity.sigma, floor)
     weight = sigma**-2.0
     misfit, scale, noisier = 0.0, np.abs(y), 1.0
-    positive = quantity.message_bytes.clip(1)
-    octaves = np.log2(positive / positive.min())
+    sizes = np.unique(quantity.message_bytes)
+    octaves = np.log2(quantity.message_bytes.clip(1) / sizes.clip(1)[0])
     for _ in range(MOST_ROUNDS):
         intercept, slope = _solve(x, y[:, None], weight)
         predicted = intercept[0] + slope[0] * x
@@ -184,6 +183,5 @@ def fit_line(
     misfit_draws = (misfit * scale)[:, None] * rng.standard_normal(quantity.draws.shape)
     draws = y[:, None] + noisier * (quantity.draws - y[:, None]) + misfit_draws
     intercepts, slopes = _solve(x, draws, weight)
-    sizes = np.unique(quantity.message_bytes)
     alone = int(sizes[0]) if sizes.size == 1 and not flat and sizes[0] > CACHE_LINE_BYTES else None
     return RegimeLine(float(intercept[0]), float(slope[0]), intercepts, slopes, sizes.size, alone)

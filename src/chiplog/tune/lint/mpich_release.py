@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from chiplog.collectives.mpis.mpich import FIRST_KNOWN
 from chiplog.tune.mpich_tests import LEAF, State, settled
 from chiplog.tune.mpich_tree import Carried, Tree, carried
 from chiplog.tune.settings import MOST_INT
-from chiplog.tune.version import Release
+from chiplog.tune.version import InstalledRelease
 
 FIRST_UNKNOWN = (6, 0)
 """Given: the first release whose reader of trees is not known to be the one that is described here."""
@@ -32,10 +32,10 @@ NEVER_OF = {"count": ("ibcast",)}
 
 
 @dataclass(frozen=True)
-class MpichRelease(Release):
+class MpichRelease(InstalledRelease):
     """A release of MPICH."""
 
-    program = "MPICH"
+    kind: str = field(default="mpich", init=False)
 
     @property
     def is_known(self) -> bool:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 import shutil
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from chiplog.errors import RunFailed
 from chiplog.measurement.run_to_end import run_to_end
 from chiplog.tune.formats.openmpi_rules import FIRST_JSON
 from chiplog.tune.settings import ANSWER_SECONDS
-from chiplog.tune.version import Release
+from chiplog.tune.version import InstalledRelease
 
 TWO_RANKS_ONLY = re.compile(r"two_procs?(_only)?")
 _COMPONENT = re.compile(r"^mca:coll:(\w+):version:", re.MULTILINE)
@@ -22,10 +22,10 @@ _ENUMERATOR = re.compile(
 
 
 @dataclass(frozen=True)
-class OpenMpiRelease(Release):
+class OpenMpiRelease(InstalledRelease):
     """A release of Open MPI."""
 
-    program = "Open MPI"
+    kind: str = field(default="openmpi", init=False)
 
     @property
     def has_header(self) -> bool:
