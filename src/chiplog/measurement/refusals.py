@@ -1,0 +1,33 @@
+"""What the probe refuses, in the words of the command line: it names fields of requests, which nobody types."""
+
+from __future__ import annotations
+
+import re
+
+OPTIONS = {
+    "pattern": "--pattern",
+    "operation": "--operation",
+    "posting": "--posting",
+    "message_bytes": "--sizes",
+    "peers": "--ranks",
+    "pairs": "--ranks",
+}
+"""The option by which a field of a series is chosen; others are chosen by the plan itself."""
+SIM_NEVER_WAITS = "sends never wait for receives on sim"
+SIM_REMEDY = ", unless it is told from which size on they do, as by sim:S=8KiB"
+_FIELD = re.compile(r"^field 'series\[\d+\]\.(\w+)' ?:?")
+
+
+def in_options(sentence: str) -> str:
+    """The probe's sentence with the option in the field's place, and with a full stop.
+
+    >>> in_options("field 'series[0].posting' accepts normal on tcp, which posts no lists")
+    '--posting: accepts normal on tcp, which posts no lists.'
+    """
+    known = _FIELD.match(sentence)
+    option = OPTIONS.get(known[1]) if known else None
+    if known is None or option is None:
+        return sentence
+    words = sentence[known.end() :].strip().rstrip(".")
+    remedy = SIM_REMEDY if words.endswith(SIM_NEVER_WAITS) else ""
+    return f"{option}: {words}{remedy}."
