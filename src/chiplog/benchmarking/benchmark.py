@@ -19,6 +19,7 @@ from chiplog.measurement.mpi_at_hand import find_mpi, launcher_words
 from chiplog.measurement.programs import BENCH, build_program
 from chiplog.measurement.run_to_end import preloaded, run_to_end
 from chiplog.plan.sizes import MAX_MESSAGE_BYTES
+from chiplog.plugins import did_you_mean
 
 OPERATIONS = (
     "barrier",
@@ -124,6 +125,7 @@ def _check_operation(operation: str) -> None:
     if operation not in OPERATIONS:
         raise UsageError(
             f"there is no operation '{operation}' here; there are {', '.join(OPERATIONS)}."
+            f"{did_you_mean(operation, list(OPERATIONS))}"
         )
 
 

@@ -272,7 +272,7 @@ class Session:
         )
         own_words = self._own_words()
         if own_words and kind is UsageError:
-            return UsageError(f"{own_words}.")
+            return UsageError(in_options(own_words))
         if own_words:
             return kind(f"{own_words} (the probe {end}).")
         rank_signal = _KILLED_RANK.search(self._all_words())
