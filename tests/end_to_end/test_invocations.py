@@ -41,8 +41,11 @@ INVOCATIONS = """
 2 | measure sim --ranks 1 -o OUT | --ranks
 2 | measure sim --ranks -2 -o OUT | --ranks
 2 | measure sim --budget -3 -o OUT | --budget
-2 | measure sim --budget nan -o OUT | finite
-2 | measure sim --budget inf -o OUT | finite
+2 | measure sim --budget 10s -o OUT | not a number of seconds
+2 | measure sim -o MODEL | is there already, and no run file
+2 | measure sim -o . | is a folder; name a file
+2 | measure sim --budget nan -o OUT | not a number of seconds
+2 | measure sim --budget inf -o OUT | not a number of seconds
 2 | measure sim --precision 0 -o OUT | --precision
 2 | measure sim --seed -1 -o OUT | --seed
 2 | measure sim --seed x -o OUT | integer
@@ -65,7 +68,8 @@ INVOCATIONS = """
 2 | run shm foo -o OUT | there is no transport 'foo'
 2 | run shm,tcp -o OUT | Several targets stand apart
 2 | run sim --budget -1 -o OUT | --budget
-2 | run sim --budget soon -o OUT | finite
+2 | run sim --budget soon -o OUT | not a number of seconds
+2 | run sim -o RUN | is a file, and reports need a folder
 2 | run sim --sizes 8:4 -o OUT | empty
 2 | run sim --ranks 1 -o OUT | --ranks
 2 | survey | TARGET
@@ -83,6 +87,7 @@ INVOCATIONS = """
 2 | import | KIND
 2 | import OSU CSV -o OUT | Did you mean 'osu'?
 2 | import tarot CSV -o OUT | tarot
+2 | import CSV osu -o OUT | the kind comes first, as in chiplog import osu
 2 | import csv NOWHERE -o OUT | NOWHERE
 2 | import csv CSV | -o
 2 | fit | RUN: is missing; the command is chiplog fit RUN.
@@ -117,6 +122,7 @@ INVOCATIONS = """
 2 | predict MODEL bcast | --ranks
 2 | predict MODEL bcast --ranks 4 --algorithm waltz | waltz
 2 | predict MODEL bcast --ranks 4 --bytes -1 | --bytes
+2 | predict bcast MODEL --ranks 4 | the model comes first, as in chiplog predict
 2 | predict NOWHERE bcast --ranks 4 | NOWHERE
 2 | predict RUN bcast --ranks 4 | run
 2 | schedule | it accepts barrier, bcast
@@ -126,6 +132,7 @@ INVOCATIONS = """
 2 | schedule bcast --algorithm binomial --ranks 4 | -o: is missing; add -o FILE.goal.
 2 | schedule bcast --algorithm waltz --ranks 4 -o OUT | linear, binomial
 2 | schedule bcast --algorithm binomial --ranks 0 -o OUT | --ranks
+1 | schedule bcast --algorithm binomial --ranks 4 -o OUT/x | there is no folder OUT, so make it first
 2 | schedule bcast --algorithm logp-optimal --ranks 4 --L -1 -o OUT | --L
 2 | simulate NOWHERE --model MODEL | NOWHERE
 2 | simulate GOAL | --model
@@ -143,7 +150,11 @@ INVOCATIONS = """
 2 | tune MODEL --operation bcast --ranks 4 -o OUT | it accepts chiplog, openmpi
 2 | tune MODEL --operation dance --ranks 4 --for openmpi -o OUT | dance
 2 | tune MODEL --operation bcast --ranks 4 --for lam -o OUT | lam
+2 | tune MODEL bcast --ranks 4 --for openmpi -o OUT | did you mean --operation bcast?
+2 | tune --from RUN --operation bcast --for openmpi -o OUT | hold no collective operation
+2 | tune lint MODEL --for openmpi | a tuning file is needed here
 2 | tune lint NOWHERE --for openmpi | NOWHERE
+2 | check-tuning RUN --for openmpi | is a run file, but a tuning file is needed here
 2 | check-tuning NOWHERE --for lam | lam
 2 | bench | it accepts barrier, bcast
 2 | bench MPI_Barrier | Did you mean 'barrier'?
@@ -171,6 +182,7 @@ INVOCATIONS = """
 2 | list colours | models
 2 | list model | Did you mean 'models'?
 2 | doctor --colour | --colour
+2 | trace -o OUT -- nosuchprogram | there is no program nosuchprogram
 2 | trace -o OUT mpirun -n 2 ls | options of the program follow --: chiplog trace -- PROGRAM -n.
 2 | probe builds | Did you mean 'build'?
 2 | probe build --mpi NOWHERE | --mpi
