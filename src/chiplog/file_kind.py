@@ -17,6 +17,7 @@ RUNS = "runs"
 MOST_NAMED, MOST_SEARCHED = 3, 1000
 """Given: files of a folder that a sentence names, and of which the kind is looked at."""
 RUN, MODEL, GOAL = "a run file", "a model file", "a GOAL schedule"
+TUNING_FILE = "a tuning file"
 BENCH = "a result of chiplog bench"
 ERRORS = "a table of errors"
 LOST_TIMES = "a table of lost times"
@@ -105,6 +106,13 @@ def _files_of(folder: str) -> list[str]:
     except OSError as error:
         raise UsageError(f"{folder} can't be opened: {error.strerror}.") from error
     return names[:MOST_SEARCHED]
+
+
+def refuse_own(path: str | os.PathLike[str], wanted: str) -> None:
+    """UsageError where a file that is for another program is one of chiplog's own kinds instead."""
+    kind = kind_of(path)
+    if kind is not None and kind[0] in (RUN, MODEL, GOAL, BENCH):
+        raise UsageError(f"{os.fspath(path)} is {kind[0]}, but {wanted} is needed here; {kind[1]}.")
 
 
 @contextmanager

@@ -19,6 +19,8 @@ FULL = (errno.ENOSPC, errno.EDQUOT)
 NO_SYNC = (errno.EINVAL, errno.EROFS, errno.ENOTSUP)
 """What file systems say that can't be told to put a file on the disk."""
 
+NO_FOLDER = {errno.ENOENT, errno.ENOTDIR}
+"""What they say where the folder of a new file is missing."""
 Path_ = str | os.PathLike[str]
 
 
@@ -70,6 +72,9 @@ def is_standard_output(path: Path_ | None) -> bool:
 def failed(name: str, error: OSError, kept: str = "") -> RunFailed:
     """The error of an output that can't be written: what is full, and what was `kept`."""
     said = error.strerror or str(error)
+    folder = os.path.dirname(name)
+    if folder and error.errno in NO_FOLDER and not os.path.isdir(folder):
+        said = f"there is no folder {folder}, so make it first"
     if error.errno in FULL and name != STANDARD_OUTPUT:
         said += f" (the file system at {_mount_point(name)} is full: make room there)"
     shown = "standard output" if name == STANDARD_OUTPUT else name

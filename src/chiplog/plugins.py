@@ -34,9 +34,17 @@ def did_you_mean(name: str, known: Sequence[str]) -> str:
 
     >>> did_you_mean("logpg", ["loggp", "max-rate"])
     " Did you mean 'loggp'?"
+    >>> did_you_mean("ping-pong", ["prtt", "ping_pong"])
+    " Did you mean 'ping_pong'?"
     """
-    near = get_close_matches(name, known, n=1)
-    return f" Did you mean '{near[0]}'?" if near else ""
+    folded = {_folded(each): each for each in known}
+    near = get_close_matches(_folded(name), folded, n=1)
+    return f" Did you mean '{folded[near[0]]}'?" if near else ""
+
+
+def _folded(name: str) -> str:
+    """A name without what people type otherwise: capitals, and what joins words."""
+    return name.casefold().removeprefix("mpi_").replace("_", "-")
 
 
 class Registry(Generic[P]):

@@ -48,7 +48,7 @@ def test_what_fails_half_way_leaves_the_old_file_and_nothing_beside_it(tmp_path:
 def test_of_several_files_none_is_replaced_before_all_can_be(tmp_path: Path) -> None:
     first, second = tmp_path / "first", tmp_path / "no" / "second"
     first.write_text("old")
-    with pytest.raises(RunFailed, match=r"second can't be written: No such file or directory"):
+    with pytest.raises(RunFailed, match=r"second can't be written: there is no folder"):
         write_files({first: "new", second: "new"})
     assert first.read_text() == "old" and os.listdir(tmp_path) == ["first"]
 

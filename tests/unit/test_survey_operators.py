@@ -177,7 +177,7 @@ def test_a_folder_that_cannot_be_written_is_one_sentence(tmp_path: Path, survey:
     out = tmp_path / "none" / "a.prom"
     done = chiplog("survey", "verdict", survey, "--to", "prometheus", "-o", out)
     assert done.code == 1 and done.stderr.count("\n") == 1
-    assert "can't be written: No such file or directory" in done.stderr
+    assert "can't be written: there is no folder" in done.stderr
 
 
 def test_an_unknown_format_and_a_run_that_is_no_survey_are_wrong_usage(

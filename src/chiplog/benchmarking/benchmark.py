@@ -21,6 +21,7 @@ from chiplog.measurement.programs import BENCH, build_program
 from chiplog.measurement.run_to_end import preloaded, run_to_end
 from chiplog.measurement.start_again import NoStart, has_spoken, start_again
 from chiplog.plan.sizes import MAX_MESSAGE_BYTES
+from chiplog.plugins import did_you_mean
 
 OPERATIONS = (
     "barrier",
@@ -130,6 +131,7 @@ def _check_operation(operation: str) -> None:
     if operation not in OPERATIONS:
         raise UsageError(
             f"there is no operation '{operation}' here; there are {', '.join(OPERATIONS)}."
+            f"{did_you_mean(operation, list(OPERATIONS))}"
         )
 
 

@@ -107,11 +107,9 @@ def _run(words: Sequence[str]) -> int:
         if type(error).__name__ == "NoArgsIsHelpError":
             note_screen(error.format_message())
             return error.exit_code
-        from chiplog.cli.missing_choice import missing_choice_sentence
+        from chiplog.cli.wrong_usage import usage_sentence
 
-        is_missing = type(error).__name__ == "MissingParameter"
-        sentence = missing_choice_sentence(error) if is_missing else None
-        return _fail(sentence or error.format_message(), 2)
+        return _fail(usage_sentence(error), 2)
     return 0
 
 

@@ -11,7 +11,6 @@ from chiplog.cli.options import (
     DEFAULT_RANKS,
     DEFAULT_SEED,
     RANKS,
-    SECONDS,
     SIZES,
     BytesOption,
     FoundMpiOption,
@@ -19,7 +18,7 @@ from chiplog.cli.options import (
     option,
 )
 from chiplog.cli.output import note, write_json
-from chiplog.cli.parameters import Argument, Option
+from chiplog.cli.parameters import SECONDS, Argument, Option
 from chiplog.errors import UsageError
 from chiplog.output_file import is_standard_output
 

@@ -11,6 +11,7 @@ from chiplog.cli.next_command import next_commands
 from chiplog.cli.options import RANKS, names_help, option
 from chiplog.cli.output import note
 from chiplog.cli.parameters import Argument, Option
+from chiplog.errors import UsageError
 
 
 @dataclass(frozen=True)
@@ -38,6 +39,10 @@ def import_file(
     from chiplog.dataset.importers import import_file as import_measurements
     from chiplog.dataset.run_file import read_run
 
+    if Path(kind).exists() and not file.exists():
+        raise UsageError(
+            f"{file} is no file: the kind comes first, as in chiplog import {file} {kind} -o {out}."
+        )
     written = import_measurements(kind, file, out, **asdict(unsaid), note=note)
     run = read_run(written)
     note(f"imported {run.extent} into {written}.")

@@ -10,6 +10,7 @@ from chiplog.cli.options import JsonOption
 from chiplog.cli.output import say, wrapped, write_json
 from chiplog.cli.parameters import Argument
 from chiplog.errors import UsageError
+from chiplog.plugins import did_you_mean
 
 METHODS = {
     "prtt": "trains with and without a delay: L, o_s, o_r, g, G",
@@ -135,7 +136,8 @@ def list_names(
 ) -> None:
     """List the models, transports and so on that there are."""
     if what not in TABLES:
-        raise UsageError(f"'{what}' can't be listed; there are {', '.join(TABLES)}.")
+        near = did_you_mean(what, list(TABLES))
+        raise UsageError(f"'{what}' can't be listed; there are {', '.join(TABLES)}.{near}")
     meanings = TABLES[what]()
     if json_file:
         further = JSON_MEMBERS.get(what, dict)()

@@ -16,7 +16,6 @@ from chiplog.cli.options import (
     DEFAULT_SEED,
     DEFAULT_TIME_LIMIT,
     RANKS,
-    SECONDS,
     SIZES,
     JsonOption,
     MpiOption,
@@ -25,7 +24,7 @@ from chiplog.cli.options import (
     option,
 )
 from chiplog.cli.output import LABEL, note, say, wrapped, write_json
-from chiplog.cli.parameters import Argument, Option
+from chiplog.cli.parameters import SECONDS, Argument, Option
 from chiplog.counts import counted
 from chiplog.dataset.patterns import OVERLAP
 from chiplog.errors import UsageError

@@ -10,7 +10,7 @@ from typing import Annotated, Any, TypeVar
 import click
 
 from chiplog.cli.output import COLUMNS, wrapped
-from chiplog.cli.parameters import OPTION, Argument, Option
+from chiplog.cli.parameters import OPTION, SECONDS, Argument, Option
 from chiplog.errors import UsageError
 
 Parsed = TypeVar("Parsed")
@@ -65,7 +65,7 @@ RendezvousOption = Annotated[
 ]
 
 TimeLimitOption = Annotated[
-    float, Option(metavar="SECONDS", help="How long a rank waits for another.")
+    float, Option(metavar=SECONDS, help="How long a rank waits for another.")
 ]
 
 
@@ -77,7 +77,7 @@ DEFAULT_SEGMENT, DEFAULT_DIMENSIONS = 8192, 2
 """Given: the defaults of `chiplog.collectives.algorithm.Task`."""
 NOT_RELIABLE, UNDECIDED = 3, 4
 """Given: exit codes of an answer that is no, and of one that can't be given."""
-SIZES, RANKS, COMMAND, SECONDS = "FIRST:LAST|SIZE,...", "N", "COMMAND", "SECONDS"
+SIZES, RANKS, COMMAND = "FIRST:LAST|SIZE,...", "N", "COMMAND"
 """What options of several commands take, as helps show it."""
 
 

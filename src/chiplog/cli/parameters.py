@@ -41,6 +41,8 @@ class Option:
         self.names, self.metavar, self.help, self.parser = names, metavar, help, parser
 
 
+SECONDS = "SECONDS"
+"""What stands for the value of an option in seconds."""
 OPTION = "option"
 """The name of a field's command-line option in its metadata."""
 
@@ -59,12 +61,14 @@ class Number(click.ParamType):  # type: ignore[type-arg]  # click before 8.4 tak
             return value  # type: ignore[no-any-return]  # the default
         number = self.read(value.strip())
         if number is None:
-            self.fail(f"'{value[:40]}' is not {self.accepts}.", param, ctx)
+            no_unit = param is not None and param.metavar == SECONDS
+            accepts = "a number of seconds, without a unit" if no_unit else self.accepts
+            self.fail(f"'{value[:40]}' is not {accepts}.", param, ctx)
         return number
 
 
 TYPES: Mapping[type, click.ParamType[Any]] = {
-    int: Number("integer", as_integer, "one integer of at most 63 bits"),
+    int: Number("integer", as_integer, "a whole number (an integer of at most 63 bits)"),
     float: Number("float", as_float, "a finite number"),
     str: click.STRING,
     bool: click.BOOL,

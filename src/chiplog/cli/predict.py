@@ -20,6 +20,7 @@ from chiplog.cli.options import (
 )
 from chiplog.cli.output import CROSSING_UNKNOWN, INCAST_FOLLOWED, note, write_json
 from chiplog.cli.parameters import Argument
+from chiplog.errors import UsageError
 
 if TYPE_CHECKING:
     from chiplog.collectives.algorithm import Task
@@ -90,6 +91,10 @@ def predict(
     from chiplog.prediction.predict import predict as predict_rows
     from chiplog.prediction.result import predictions_to_json
 
+    if not model_file.exists() and Path(operation).exists():
+        raise UsageError(
+            f"{model_file} is no file: the model comes first, as in chiplog predict {operation} {model_file}."
+        )
     convention = convention_of(task.convention, "--as")
     questions = [_task(ranks, task) for ranks in _ranks(task.ranks, operation, task.peers)]
     anchors = _anchors(task.anchors or ())
@@ -179,7 +184,6 @@ def _write_report(ask: Callable[[Task], tuple[Prediction, ...]], asked: Task, pa
 def _ranks(ranks: str | None, operation: str, peers: int | None) -> tuple[int, ...]:
     """The numbers of ranks that are meant; UsageError where nothing says them."""
     from chiplog.collectives.algorithm import MOST_RANKS
-    from chiplog.errors import UsageError
     from chiplog.plan.sizes import parse_ranks
     from chiplog.prediction.to_many import OPERATION
 

@@ -13,14 +13,13 @@ from chiplog.cli.options import (
     COMMAND,
     DEFAULT_SEED,
     RANKS,
-    SECONDS,
     SIZES,
     MpiOption,
     RendezvousOption,
     option,
 )
 from chiplog.cli.output import note, say
-from chiplog.cli.parameters import Argument, Option
+from chiplog.cli.parameters import SECONDS, Argument, Option
 from chiplog.jobs import defaults
 
 if TYPE_CHECKING:

@@ -13,7 +13,6 @@ from chiplog.cli.options import (
     DEFAULT_SEED,
     DEFAULT_TIME_LIMIT,
     RANKS,
-    SECONDS,
     JsonOption,
     MpiOption,
     RendezvousOption,
@@ -21,7 +20,7 @@ from chiplog.cli.options import (
     option,
 )
 from chiplog.cli.output import note, say, write_json
-from chiplog.cli.parameters import Argument, Option
+from chiplog.cli.parameters import SECONDS, Argument, Option
 from chiplog.counts import seconds_within
 from chiplog.errors import RunFailed
 

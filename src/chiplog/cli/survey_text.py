@@ -11,6 +11,7 @@ from chiplog.counts import counted, listed
 from chiplog.machine_survey.settings import SETTINGS
 from chiplog.machine_survey.trust import trust_sentence
 from chiplog.plan.units import format_bytes
+from chiplog.report import format
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -106,12 +107,15 @@ def _class_line(link_class: LinkClass) -> str:
 
 
 def _parameter(parameter: LinkParameter, unit: str, factor: float) -> str:
-    low, high = (
-        f"{factor * end:.4g}" if end is not None else "" for end in (parameter.low, parameter.high)
-    )
+    ends = (parameter.low, parameter.high)
+    if parameter.value is not None and None not in ends:
+        shown = [factor * number for number in (parameter.value, *ends) if number is not None]
+        decimals = format.decimals_of(*shown)
+        middle, low, high = (f"{number:.{decimals}f}" for number in shown)
+        return f"{middle} {unit} [{low}, {high}]"
+    low, high = (f"{factor * end:.4g}" if end is not None else "" for end in ends)
     if parameter.value is not None:
-        interval = f" [{low}, {high}]" if low and high else ""
-        return f"{factor * parameter.value:.4g} {unit}{interval}"
+        return f"{factor * parameter.value:.4g} {unit}"
     if low and high:
         return f"{low} to {high} {unit}"
     return f"below {high} {unit}" if high else "not identified"

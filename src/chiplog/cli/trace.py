@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -43,6 +44,8 @@ def trace(
     from chiplog.measurement.tracer import trace_command
     from chiplog.tracing.importer import read_trace
 
+    if shutil.which(command[0]) is None:
+        raise UsageError(f"there is no program {command[0]}; is it installed, and on the PATH?")
     _make_folder(folder)
     traced = trace_command(command, folder, mpicxx=mpi, progress=note_build)
     code = traced.run()

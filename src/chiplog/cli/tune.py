@@ -11,7 +11,6 @@ from chiplog.cli.list_names import TABLES
 from chiplog.cli.options import (
     COMMAND,
     DEFAULT_SEED,
-    SECONDS,
     SIZES,
     AnywayOption,
     JsonOption,
@@ -22,7 +21,7 @@ from chiplog.cli.options import (
     option,
 )
 from chiplog.cli.output import note, write_json
-from chiplog.cli.parameters import Argument, Option
+from chiplog.cli.parameters import SECONDS, Argument, Option
 from chiplog.errors import UsageError
 from chiplog.output_file import is_standard_output, write_files
 
@@ -69,7 +68,12 @@ class AskedTuning:
     @property
     def model_file(self) -> Path | None:
         """The model file; UsageError where there are several files."""
+        from chiplog.collectives.registry import MODULES
+
         files = self.given_files or []
+        for file in files:
+            if str(file) in MODULES and not file.exists():
+                raise UsageError(f"{file}: is no file; did you mean --operation {file}?")
         if len(files) > 1:
             raise UsageError(f"{files[1]}: one model file is enough; several files go with --from.")
         return files[0] if files else None

@@ -7,6 +7,7 @@ from importlib import import_module
 
 from chiplog.collectives.algorithm import Algorithm
 from chiplog.errors import UsageError
+from chiplog.plugins import did_you_mean
 
 OPERATIONS = {
     "barrier": "nobody leaves before all have arrived",
@@ -52,7 +53,10 @@ MODULES = {
 def algorithms(operation: str) -> dict[str, Algorithm]:
     """The algorithms of an operation by name; UsageError where there is no such operation."""
     if operation not in MODULES:
-        raise UsageError(f"there is no operation '{operation}'; there are {', '.join(MODULES)}.")
+        near = did_you_mean(operation, list(MODULES))
+        raise UsageError(
+            f"there is no operation '{operation}'; there are {', '.join(MODULES)}.{near}"
+        )
     modules = [import_module(f"{__package__}.{operation}.{name}") for name in MODULES[operation]]
     return {module.ALGORITHM.name: module.ALGORITHM for module in modules}
 
@@ -62,6 +66,6 @@ def load(operation: str, name: str) -> Algorithm:
     known = algorithms(operation)
     if name not in known:
         raise UsageError(
-            f"--algorithm: '{name}' does no {operation}; there are {', '.join(known)}."
+            f"--algorithm: '{name}' does no {operation}; there are {', '.join(known)}.{did_you_mean(name, list(known))}"
         )
     return known[name]

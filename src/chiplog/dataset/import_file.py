@@ -36,6 +36,7 @@ from chiplog.errors import CorruptFile, UsageError
 from chiplog.input_file import MOST_DATA_BYTES, open_input, read_bounded
 from chiplog.json_values import members
 from chiplog.outside import LARGEST_INTEGER
+from chiplog.plugins import did_you_mean
 
 _Line = dict[str, object]
 
@@ -83,7 +84,8 @@ def read_measurements(importer: Importer, path: Path, options: Options) -> Impor
 
 def _among(option: str, value: str | None, known: tuple[str, ...]) -> None:
     if value is not None and value not in known:
-        raise UsageError(f"{option} {value!r} is unknown; it accepts {', '.join(known)}.")
+        near = did_you_mean(str(value), list(known))
+        raise UsageError(f"{option} {value!r} is unknown; it accepts {', '.join(known)}.{near}")
 
 
 def _read(importer: Importer, source: Source, options: Options) -> tuple[Imported, list[_Line]]:

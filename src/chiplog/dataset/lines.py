@@ -98,6 +98,8 @@ def as_object(value: object, where: Where) -> dict[str, object]:
 
 def parse_json(text: bytes, where: Where) -> object:
     """Strict JSON in UTF-8: NaN, infinities and endless nesting are refused with CorruptFile."""
+    if not text.strip():
+        raise where.corrupt(None, "there is nothing in it")
     try:
         return _DECODER.decode(text.decode("utf-8"))
     except UnicodeDecodeError as error:

@@ -27,7 +27,7 @@ from chiplog.dataset.lines import (
 from chiplog.dataset.records import Footer, check_footer, check_header, line_type, record_series
 from chiplog.dataset.series import Dataset, Series
 from chiplog.errors import CorruptFile, RunFailed, UsageError
-from chiplog.file_kind import RUN, file_in
+from chiplog.file_kind import RUN, file_in, kind_of
 from chiplog.file_lock import open_locked, refuse_locked
 from chiplog.input_file import open_input, read_line
 from chiplog.output_file import STANDARD_OUTPUT, failed, replacing, synchronise
@@ -342,7 +342,11 @@ def refuse_existing(path: Path) -> None:
             "-o -: a run file grows, and --resume reads it, so that it can't go to standard output; name a file."
         )
     if path.exists():
+        if path.is_dir():
+            raise UsageError(f"-o {path}: is a folder; name a file, such as {path / 'run.jsonl'}.")
         refuse_locked(path)
+        if (kind_of(path) or ("",))[0] != RUN:
+            raise UsageError(f"-o {path}: is there already, and no run file: name another file.")
         raise UsageError(f"{path} exists already: go on with it by --resume, or remove it first.")
 
 

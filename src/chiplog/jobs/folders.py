@@ -10,7 +10,7 @@ import os
 from datetime import UTC, datetime
 from pathlib import Path
 
-from chiplog.errors import RunFailed
+from chiplog.errors import RunFailed, UsageError
 from chiplog.file_kind import RUNS
 
 LATEST = "latest"
@@ -20,7 +20,12 @@ TIME = "%Y-%m-%dT%H-%M-%SZ"
 
 
 def new_folder(out: Path) -> Path:
-    """A new folder below `out`, with a folder for run files; RunFailed where it can't be made."""
+    """A new folder below `out`, with a folder for run files; RunFailed where it can't be made.
+
+    UsageError where `out` is a file.
+    """
+    if out.exists() and not out.is_dir():
+        raise UsageError(f"-o {out}: is a file, and reports need a folder: name another one.")
     try:
         out.mkdir(parents=True, exist_ok=True)
         folder = _unused(out, datetime.now(UTC))

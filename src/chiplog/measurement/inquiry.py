@@ -12,6 +12,7 @@ from chiplog.dataset.operations import INLINE, LIST, NORMAL, SEND
 from chiplog.errors import RunFailed, UsageError
 from chiplog.measurement.probes import base_probe
 from chiplog.outside import as_json
+from chiplog.plugins import did_you_mean
 
 PATIENCE_SECONDS = 20.0
 """Given: how long a probe may take to answer."""
@@ -99,7 +100,10 @@ def check_transports(targets: Sequence[str], *, elsewhere: bool = False) -> None
             )
         if name not in facts:
             names = ", ".join([*facts, MPI])
-            raise UsageError(f"{target}: there is no transport '{name}'; there are {names}.")
+            near = did_you_mean(name, [*facts, MPI])
+            if "," in name:
+                near = " Several targets stand apart, as in chiplog run shm tcp."
+            raise UsageError(f"{target}: there is no transport '{name}'; there are {names}.{near}")
         if not facts[name].usable and not elsewhere:
             remedy = facts[name].remedy or "see chiplog doctor"
             raise UsageError(f"{target}: is not usable here: {facts[name].why}; {remedy}.")

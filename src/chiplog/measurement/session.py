@@ -19,6 +19,7 @@ from chiplog.errors import ChiplogError, CorruptFile, RankLost, RunFailed, Usage
 from chiplog.measurement.first_words import first_words
 from chiplog.measurement.meeting import SECRET_BYTES, SECRET_VARIABLE
 from chiplog.measurement.process import SHELL_SIGNAL, ProcessGroup
+from chiplog.measurement.refusals import in_options
 from chiplog.measurement.start_again import CRASHES, NoStart
 from chiplog.outside import as_json
 from chiplog.plan.request import Request
@@ -272,6 +273,8 @@ class Session:
             else f"ended {f'with exit code {code}' if code is not None else 'its output'} before it had answered"
         )
         own_words = self._own_words()
+        if own_words and kind is UsageError:
+            return UsageError(in_options(own_words))
         if own_words:
             return kind(f"{own_words} (the probe {end}).")
         rank_signal = _KILLED_RANK.search(self._all_words())
@@ -321,7 +324,7 @@ def _signal_of(code: int | None) -> str | None:
 
 
 def _error(answer: Mapping[str, Any]) -> ChiplogError:
-    sentence = str(answer.get("message", "the probe failed."))
+    sentence = in_options(str(answer.get("message", "the probe failed.")))
     rank = answer.get("rank")
     if answer.get("exit") == RunFailed.exit_code and isinstance(rank, int):
         return RankLost(sentence, rank)

@@ -16,6 +16,7 @@ from chiplog.errors import UsageError
 from chiplog.plan.patterns import find_pattern
 from chiplog.plan.patterns.pattern import PointRequest, Records
 from chiplog.plan.request import Request, SeriesRequest
+from chiplog.plugins import did_you_mean
 
 LATE_RECEIVER = "late_receiver"
 ONE_TO_MANY, PAIRS = "one_to_many", "pairs"
@@ -41,7 +42,10 @@ def parse_patterns(text: str) -> tuple[str, ...]:
     unknown = sorted(names - set(PATTERNS))
     if unknown:
         accepted = ", ".join((*PATTERNS, "all"))
-        raise UsageError(f"--pattern: '{unknown[0]}' is unknown; it accepts a list of {accepted}.")
+        raise UsageError(
+            f"--pattern: '{unknown[0]}' is unknown; it accepts a list of {accepted}."
+            f"{did_you_mean(unknown[0], PATTERNS)}"
+        )
     return tuple(name for name in PATTERNS if name in names)
 
 

@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from chiplog.errors import RunFailed, UsageError
+from chiplog.file_kind import TUNING_FILE, refuse_own
 from chiplog.input_file import read_text
 from chiplog.measurement.mpi_at_hand import find_mpi, launcher_words
 from chiplog.measurement.programs import BARRIER_ONCE, build_program
@@ -49,6 +50,7 @@ def check_tuning(
         raise UsageError(f"--for: files for {target} can't be proved; it accepts {names}.")
     path = Path(file)
     text = read_text(path)
+    refuse_own(path, TUNING_FILE)
     chosen = find_mpi(writer.mpi, mpi, launcher)
     if writer.mpi not in (None, chosen.kind):
         raise UsageError(f"--mpi {mpi}: is {chosen}, not {writer.mpi}.")

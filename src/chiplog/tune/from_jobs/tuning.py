@@ -88,7 +88,8 @@ def tune_from(asked: AskedFromJobs) -> JobTuning:
     if not of_operation:
         known = sorted({cell.place.operation for job in jobs for cell in job.times})
         raise UsageError(
-            f"--operation {asked.operation}: the files of --from are about {', '.join(known) or 'no operation'}."
+            f"--operation {asked.operation}: the files of --from hold "
+            f"{', '.join(known) or 'no collective operation'}."
         )
     mpi = _mpi(of_operation)
     release = asked.version or _release(mpi, asked.program)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from chiplog.errors import UsageError
+from chiplog.file_kind import TUNING_FILE, refuse_own
 from chiplog.input_file import open_input
 from chiplog.json_values import members
 from chiplog.measurement.mpi_at_hand import find_mpi, launcher_words
@@ -86,6 +87,7 @@ def lint(
         raise UsageError(f"--for {target}: is unknown; it accepts {', '.join(PROGRAMS)}.")
     path = Path(file)
     content = _read(path)
+    refuse_own(path, TUNING_FILE)
     no_rules = _no_rules(content)
     if target == "ucc":
         rules = no_rules or lint_ucc(content.decode("latin-1"))
