@@ -107,19 +107,19 @@ def _figure(
     return Figure(title, caption, plot, numbers)
 
 
-def ratio_table(benches: Sequence[Bench]) -> Table:
-    """A row for each number of ranks, MPI and way to begin; the way to believe is marked."""
+def ratio_table(benches: Sequence[Bench], *, is_brief: bool = False) -> Table:
+    """A row for each number of ranks, MPI and way to begin, the way to believe marked; without times if `is_brief`."""
     columns = (
         *number_columns("ranks"),
         *text_columns(*_mpi_title(benches), "calls begin"),
-        *number_columns("MPI's own", "library", "ratio", "95 % interval"),
+        *number_columns(*(() if is_brief else ("MPI's own", "library")), "ratio", "95 % interval"),
         *text_columns("verdict"),
     )
+    times = () if is_brief else (OWN, LIBRARY)
     rows = [
         (
             *_place(bench, mode, benches),
-            line(_seconds(bench.row(mode, OWN).seconds)[0]),
-            line(_seconds(bench.row(mode, LIBRARY).seconds)[0]),
+            *(line(_seconds(bench.row(mode, variant).seconds)[0]) for variant in times),
             line(f"{ratio.estimate.value:.3f}"),
             line(f"[{ratio.estimate.low:.3f}, {ratio.estimate.high:.3f}]"),
             line(ratio.verdict),
@@ -130,20 +130,22 @@ def ratio_table(benches: Sequence[Bench]) -> Table:
     return Table(line("* is the way to believe."), columns, tuple(rows), _reasons(benches))
 
 
-def time_table(benches: Sequence[Bench]) -> Table:
-    """A row for each number of ranks, MPI, variant and way to begin; the way to believe is marked."""
+def time_table(benches: Sequence[Bench], *, is_brief: bool = False) -> Table:
+    """A row for each number of ranks, MPI, variant and way to begin, the way to believe marked.
+
+    Without variants and numbers of samples if `is_brief`.
+    """
     columns = (
         *number_columns("ranks"),
-        *text_columns(*_mpi_title(benches), "calls begin", "by"),
-        *number_columns("median", "95 % interval", "samples", "late"),
+        *text_columns(*_mpi_title(benches), "calls begin", *(() if is_brief else ("by",))),
+        *number_columns("median", "95 % interval", *(() if is_brief else ("samples", "late"))),
     )
     rows = [
         (
             *_place(bench, row.mode, benches),
-            line(row.variant),
+            *(() if is_brief else (line(row.variant),)),
             *map(line, _seconds(row.seconds)),
-            line(str(row.samples)),
-            line(str(row.invalid)),
+            *(() if is_brief else (line(str(row.samples)), line(str(row.invalid)))),
         )
         for bench in benches
         for row in bench.rows
@@ -154,7 +156,7 @@ def time_table(benches: Sequence[Bench]) -> Table:
 def _reasons(benches: Sequence[Bench]) -> tuple[Inline, ...]:
     """Why verdicts in the mode to believe are unclear."""
     reasons = (
-        f"{counted(bench.ranks, 'rank')}: unclear, because {chosen.reason}."
+        f"{_name(counted(bench.ranks, 'rank'), bench.mpi, benches)}: unclear, because {chosen.reason}."
         for bench in benches
         if (chosen := bench.ratios.get(bench.mode)) is not None and chosen.reason
     )

@@ -63,9 +63,10 @@ def print_benches(benches: Sequence[Bench]) -> None:
     first = benches[0]
     size = f"{format.exact_bytes(first.bytes)} of {first.datatype}s"
     launches = counted(first.launches, "launch", "launches")
-    mpis = ", ".join(short_names(benches).values())
-    say(wrapped(f"{first.operation}, {size}, {launches} each, {mpis}"))
-    table = ratio_table(benches) if first.ratios else time_table(benches)
+    mpis = short_names(benches).values()
+    say(wrapped(f"{first.operation}, {size}, {launches} each, {', '.join(mpis)}"))
+    made = ratio_table if first.ratios else time_table
+    table = made(benches, is_brief=len(mpis) > 1)
     titles = tuple(text_of(column.title) for column in table.columns)
     say(aligned([titles, *(tuple(map(text_of, row)) for row in table.rows)]))
     for sentence in (*table.notes, table.caption):
