@@ -55,16 +55,20 @@ def _ratios(benches: Sequence[Bench]) -> Figure:
         (
             _name(BEGINNINGS[mode], mpi, benches),
             [bench.ranks for bench in of_mpi],
-            [bench.ratios[mode].estimate for bench in of_mpi],
+            [_less_one(bench.ratios[mode].estimate) for bench in of_mpi],
         )
         for mpi, of_mpi in _by_mpi([bench for bench in benches if bench.ratios])
         for mode in MODES
     ]
     caption = line(
-        "Ratios of medians within each launch, with 95 % intervals; below 1 the library is faster. How calls begin "
+        "By how much the library takes longer, with 95 % intervals: below 0 it is faster. How calls begin "
         "decides what is measured: at a common time, after a barrier, or many in a row."
     )
-    return _figure("The library over the MPI's own", caption, "", curves, ratio_table(benches))
+    return _figure("The library over the MPI's own", caption, "ratio", curves, ratio_table(benches))
+
+
+def _less_one(ratio: MedianEstimate) -> MedianEstimate:
+    return MedianEstimate(ratio.value - 1.0, ratio.low - 1.0, ratio.high - 1.0)
 
 
 def _times(benches: Sequence[Bench]) -> Figure:
@@ -97,11 +101,13 @@ def _figure(
         )
         for place, (name, ranks, estimates) in enumerate(curves)
     ]
-    label = "time" if unit else "library / MPI's own"
+    axis = Axis("time", "s", ("log", "linear"))
+    if unit == "ratio":
+        axis = Axis("library against MPI's own", "ratio", ("linear",))
     plot = Plot(
-        "time-over-ranks" if unit else "ratio-over-ranks",
+        "time-over-ranks" if unit == "s" else "ratio-over-ranks",
         Axis("ranks", "", ("log", "linear")),
-        Axis(label, unit, ("log", "linear")),
+        axis,
         tuple(traces),
     )
     return Figure(title, caption, plot, numbers)
