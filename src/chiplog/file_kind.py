@@ -32,7 +32,7 @@ _SIGNS = (
     (GOAL, rb"\A(?:\s|//[^\n]*\n|/\*.*?\*/)*num_ranks\b", "chiplog simulate reads it"),
     (
         BENCH,
-        rb'\A\s*\{\s*"schema":\s*"chiplog\.bench/',
+        rb'\A\s*\{\s*"schema":\s*"chiplog\.bench(?:es)?/',
         "chiplog predict --anchor reads it",
     ),
     (

@@ -20,6 +20,7 @@ ELSEWHERE = {
     ("run", "-o"): "is a folder that is new each time",
     ("bench", "-o"): "needs an MPI; it is written as other files",
     ("bench", "--json"): "needs an MPI; it is written as other files",
+    ("bench", "--report"): "needs an MPI; it is written as other files",
     ("ucx", "-o"): "needs UCX; it is written as other files",
     ("ucx", "--json"): "needs UCX; it is written as other files",
     ("tune nccl", "-o"): "needs runs of nccl-tests; it is written as other files",

@@ -9,12 +9,16 @@ import numpy as np
 import pytest
 from json_schemas import validate
 
-from chiplog.benchmarking.launched import read_launch, write_samples
+from chiplog.benchmarking.launched import Launched, read_launch, write_samples
 from chiplog.benchmarking.result import bench_to_json, summarise
 from chiplog.benchmarking.statistics import median, ratio
+from chiplog.cli import main
 from chiplog.cli.bench_text import print_bench
 from chiplog.dataset.lines import Where, decode_line
 from chiplog.errors import RunFailed
+from chiplog.jobs.anchor_files import read_anchors
+from chiplog.measurement.mpis import Mpi
+from chiplog.measurement.probes import BuiltProbe
 
 
 def launches(*centres: float, spread: float = 0.05) -> list[np.ndarray]:
@@ -29,20 +33,22 @@ def said(
     library: float | None = None,
     late: int = 0,
     operation: str = "barrier",
+    ranks: int = 2,
+    mpi: str = "an MPI",
 ) -> str:
-    """What the program prints: 2 ranks, 40 samples of 1 us by the MPI in each mode."""
+    """What the program prints: 40 samples of 1 us by the MPI in each mode."""
     clock = {"residual_seconds": residual, "off_at_end_seconds": -residual / 2}
     about = {
         "type": "launch",
-        "ranks": 2,
+        "ranks": ranks,
         "operation": operation,
         "bytes": 8,
         "datatype": "byte",
         "calls": 100,
         "lead_seconds": 1e-5,
         "floor_seconds": floor,
-        "mpi": "an MPI",
-        "clocks": [{"rank": rank, **clock} for rank in range(2)],
+        "mpi": mpi,
+        "clocks": [{"rank": rank, **clock} for rank in range(ranks)],
     }
     lines = [about]
     for variant, seconds in (("mpi", 1e-6), ("library", library)):
@@ -60,6 +66,132 @@ def said(
                     }
                 )
     return "noise\n" + "".join(json.dumps(one, separators=(",", ":")) + "\n" for one in lines)
+
+
+class FakeMachine:
+    """Stands for launches: the library takes 1/ranks of the MPI's time, and some numbers of ranks fail."""
+
+    def __init__(self, *, library: bool = True, failing: tuple[int, ...] = ()) -> None:
+        self.library, self.failing = library, failing
+        self.asked: list[tuple[int, str | None]] = []
+
+    def launches_of(
+        self, operation: str, ranks: int, *, mpi: str | None = None, **_: object
+    ) -> tuple[list[Launched], list[str]]:
+        self.asked.append((ranks, mpi))
+        if ranks in self.failing:
+            raise RunFailed("ranks come late.")
+        name = f"{mpi or 'an MPI'} 1.0, built somewhere"
+        text = said(
+            operation=operation,
+            ranks=ranks,
+            mpi=name,
+            library=1e-6 / ranks if self.library else None,
+        )
+        return [read_launch(text)] * 3, ["mpirun"]
+
+
+@pytest.fixture
+def machine(monkeypatch: pytest.MonkeyPatch) -> FakeMachine:
+    fake = FakeMachine()
+    monkeypatch.setattr("chiplog.benchmarking.several.launches_of", fake.launches_of)
+    return fake
+
+
+def test_several_ranks_and_mpis_are_a_table_a_page_and_anchors(
+    tmp_path: Path, machine: FakeMachine, capsys: pytest.CaptureFixture[str]
+) -> None:
+    files = {name: str(tmp_path / name) for name in ("b.json", "b.jsonl", "b.html", "b.md")}
+    options = ["--ranks", "2,4,8", "--mpi", "one", "--mpi", "two", "--library", "default"]
+    out = ["--json", files["b.json"], "-o", files["b.jsonl"]]
+    for page in ("b.html", "b.md"):
+        assert main(["bench", "barrier", *options, *out, "--report", files[page]]) == 0
+    assert machine.asked[:6] == [(n, mpi) for n in (2, 4, 8) for mpi in ("one", "two")]
+    said_lines = capsys.readouterr().out.splitlines()
+    assert max(map(len, said_lines)) <= 80
+    rows = [line.split() for line in said_lines if line.startswith("8 ") and " two" in line]
+    assert [row[3:6] for row in rows[-3:]] == [
+        ["by", "windows", "0.125"],
+        ["after", "a", "barrier"],
+        ["by", "rounds", "*"],
+    ]
+    assert rows[-1][6:] == ["0.125", "[0.125,", "0.125]", "faster"]
+    content = json.loads(Path(files["b.json"]).read_text())
+    validate(content)
+    for one in content["benches"]:
+        validate(one)
+        assert one["ratio"]["value"] == pytest.approx(1 / one["ranks"])
+    markdown = Path(files["b.md"]).read_text()
+    for words in ("by windows", "after a barrier", "by rounds", "two 1.0", "0.125"):
+        assert words in markdown
+    assert "ratio-over-ranks" in Path(files["b.html"]).read_text()
+    anchors = read_anchors([files["b.json"]])
+    assert [anchor.ranks for anchor in anchors] == [2, 2, 4, 4, 8, 8]
+    lines = Path(files["b.jsonl"]).read_bytes().splitlines(keepends=True)
+    members = [decode_line(line, Where("b.jsonl")) for line in lines]
+    launched = [(m["ranks"], m["launch"]) for m in members if m["type"] == "launch"]
+    assert launched == [
+        (ranks, n) for n, ranks in enumerate(r for r in (2, 4, 8) for _ in range(6))
+    ]
+
+
+def test_what_was_measured_is_shown_where_some_ranks_fail(
+    tmp_path: Path, machine: FakeMachine, capsys: pytest.CaptureFixture[str]
+) -> None:
+    machine.failing, machine.library = (4,), False
+    words = ["bench", "barrier", "--ranks", "2,4,8", "--json", str(tmp_path / "b.json")]
+    assert main(words) == 1
+    captured = capsys.readouterr()
+    assert "4 ranks: ranks come late." in captured.err
+    assert [line[0] for line in captured.out.splitlines() if line[0] in "248"] == ["2"] * 3 + [
+        "8"
+    ] * 3
+    content = json.loads((tmp_path / "b.json").read_text())
+    assert [one["ranks"] for one in content["benches"]] == [2, 8]
+    machine.failing = (2,)
+    assert main(["bench", "barrier"]) == 1
+    assert capsys.readouterr().err.strip().endswith("chiplog: ranks come late.")
+
+
+@pytest.mark.parametrize(
+    ("words", "option"),
+    [
+        (("--ranks", "2,4", "--launcher", "mpirun -n 2"), "--launcher"),
+        (("--mpi", "a", "--mpi", "b", "--launcher", "mpirun -n 2"), "--launcher"),
+        (("--mpi", "a", "--mpi", "b", "--library-path", "x.so"), "--library-path"),
+        (("--ranks", "4:2"), "--ranks"),
+        (("--ranks", "x"), "--ranks"),
+        (("--report", "page.pdf"), "page.pdf"),
+        (("--guidelines", "--ranks", "2,4"), "--guidelines"),
+        (("--guidelines", "--report", "page.md"), "--report"),
+    ],
+)
+def test_what_does_not_fit_several_is_refused_before_anything_starts(
+    words: tuple[str, ...], option: str, machine: FakeMachine, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["bench", "barrier", *words]) == 2
+    assert option in capsys.readouterr().err
+    assert machine.asked == []
+
+
+def test_a_launcher_is_told_each_number_of_ranks(monkeypatch: pytest.MonkeyPatch) -> None:
+    launched: list[list[str]] = []
+
+    def launch(command: list[str], _: object) -> Launched:
+        launched.append(command)
+        return read_launch(said(ranks=int(command[2])))
+
+    program = BuiltProbe(
+        Path("bench"), "key", Mpi("openmpi", "1", Path("mpicxx"), Path("mpirun"), "", "")
+    )
+    monkeypatch.setattr("chiplog.benchmarking.benchmark.find_mpi", lambda *_: program.mpi)
+    monkeypatch.setattr("chiplog.benchmarking.benchmark.build_program", lambda *_, **__: program)
+    monkeypatch.setattr("chiplog.benchmarking.benchmark._launch", launch)
+    words = ["--ranks", "2:8", "--launcher", "srun -n {ranks}", "--launches", "1"]
+    assert main(["bench", "barrier", *words]) == 0
+    assert [list(command[:3]) for command in launched] == [
+        ["srun", "-n", n] for n in ("2", "4", "8")
+    ]
 
 
 def test_what_the_library_did_is_what_it_said_last() -> None:

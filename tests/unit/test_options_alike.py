@@ -31,6 +31,7 @@ OTHERWISE = {
     ("app", "--model"): "as of simulate",
     ("app", "--mpi"): "the release that a trace is of, which need not be here",
     ("predict", "--ranks"): "several numbers: it starts none",
+    ("bench", "--ranks"): "several numbers, one after the other",
     ("tune", "--ranks"): "several numbers, where others start so many ranks",
     ("tune", "--type"): "several datatypes, for each of which a rule must hold",
     ("tune", "--samples"): "the file of all samples; bench is told how many it takes",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -35,6 +35,8 @@ OPERATIONS = (
     "reduce_scatter",
 )
 DEFAULT = "default"
+RANKS_WORD = "{ranks}"
+"""What stands for the number of ranks in a launcher's words."""
 SECONDS = 300.0
 """Given: a launch that takes longer hangs."""
 
@@ -97,20 +99,56 @@ def bench(
     `ranks` of them are started on this host by the MPI's own. `simulated` is for SimGrid's SMPI. Raises UsageError,
     and RunFailed where a launch fails.
     """
-    _check_operation(operation)
+    check_operation(operation)
     within("--ranks", ranks, 1, MOST_RANKS)
     asked = options or BenchOptions()
+    launches, command = launches_of(
+        operation,
+        ranks,
+        mpi=mpi,
+        launcher=launcher,
+        library=library,
+        tuning=tuning,
+        options=asked,
+        simulated=simulated,
+        tell=tell,
+    )
+    if samples_file is not None:
+        write_samples(samples_file, launches, command)
+    return summarise(launches, asked.seed)
+
+
+def launches_of(
+    operation: str,
+    ranks: int,
+    *,
+    options: BenchOptions,
+    launcher: str | None = None,
+    mpi: str | None = None,
+    library: str | None = None,
+    tuning: str | None = None,
+    simulated: SimulatedPlatform | None = None,
+    tell: Callable[[str], None] | None = None,
+) -> tuple[list[Launched], Sequence[str]]:
+    """All launches that `bench` takes its medians over, and the command of the last one; raises as `bench`.
+
+    `{ranks}` in the launcher's words stands for the number of ranks.
+    """
     settings = _tuning_settings(tuning)
     chosen = find_mpi(None, mpi, launcher)
     is_compared = library is not None or tuning is not None
     preload = str(find_library(library, chosen.mpicxx)) if is_compared else None
     program = build_program(BENCH, str(chosen.mpicxx), tell=tell)
-    words = () if launcher is None else launcher_words(launcher)
+    words = (
+        [word.replace(RANKS_WORD, str(ranks)) for word in launcher_words(launcher)]
+        if launcher is not None
+        else []
+    )
     says = {VERBOSE: "1", **AT_ONCE} if preload else {}
     fixed = ("--operation", operation, "--compare", "1" if preload else "0")
 
     def command_of(number: int) -> LaunchCommand:
-        arguments = (*fixed, *asked.arguments(number))
+        arguments = (*fixed, *options.arguments(number))
         started = launch_command(program, ranks, arguments, launcher=words, simulated=simulated)
         command = started.command
         if preload:
@@ -118,16 +156,15 @@ def bench(
         return LaunchCommand(command, {**started.environment, **settings, **says})
 
     launches = []
-    for number in range(asked.launches):
+    for number in range(options.launches):
         if tell is not None:
-            tell(f"launch {number + 1} of {asked.launches}")
+            tell(f"launch {number + 1} of {options.launches}")
         launches.append(start_again(partial(_launch, partial(command_of, number))))
-    if samples_file is not None:
-        write_samples(samples_file, launches, command_of(asked.launches - 1).command)
-    return summarise(launches, asked.seed)
+    return launches, command_of(options.launches - 1).command
 
 
-def _check_operation(operation: str) -> None:
+def check_operation(operation: str) -> None:
+    """UsageError unless the operation is one of OPERATIONS."""
     if operation not in OPERATIONS:
         raise UsageError(
             f"there is no operation '{operation}' here; there are {', '.join(OPERATIONS)}."

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from chiplog.cli.options import (
     COMMAND,
@@ -13,25 +13,33 @@ from chiplog.cli.options import (
     RANKS,
     SIZES,
     BytesOption,
-    FoundMpiOption,
     JsonOption,
     option,
 )
-from chiplog.cli.output import note, write_json
+from chiplog.cli.output import note, tell_left_out, write_json
 from chiplog.cli.parameters import SECONDS, Argument, Option
 from chiplog.errors import UsageError
 from chiplog.output_file import is_standard_output
+
+if TYPE_CHECKING:
+    from chiplog.benchmarking.several import BenchSeries
 
 
 @dataclass(frozen=True)
 class BenchStartOptions:
     """The ranks, and whose operation they call."""
 
-    ranks: int = option(
-        DEFAULT_RANKS, metavar=RANKS, help="Ranks on this host, without a launcher."
+    ranks: str = option(
+        str(DEFAULT_RANKS),
+        metavar=RANKS,
+        help="Ranks on this host, or what {ranks} of the launcher is: 4, or 2,4,8, or 2:64.",
     )
-    launcher: str | None = option(metavar=COMMAND, help='Starts the ranks, e.g. "mpirun -n 4".')
-    mpi: FoundMpiOption = None
+    launcher: str | None = option(
+        metavar=COMMAND, help='Starts the ranks, e.g. "mpirun -n 4", or "mpirun -n {ranks}".'
+    )
+    mpi: list[str] | None = option(
+        metavar="MPICXX", help="The MPI's C++ compiler; found by default; repeatable."
+    )
     library: str | None = option(
         metavar="default|TUNING",
         help="Hold chiplog's library, with its default or a tuning file, against the MPI's own.",
@@ -94,6 +102,10 @@ def bench(
         Path | None,
         Option("-o", "--output", metavar="FILE", help="All raw samples (.jsonl)."),
     ] = None,
+    report: Annotated[
+        Path | None,
+        Option(metavar="FILE.html|FILE.md", help="Write a page with a picture over --ranks."),
+    ] = None,
     json_file: JsonOption = None,
 ) -> None:
     """Time an MPI collective operation, in three ways.
@@ -101,44 +113,69 @@ def bench(
     From a common start until the last rank is out; two older ways beside it.
     """
     if consistency.guidelines:
+        if report is not None:
+            raise UsageError("--report: is for one operation, not for --guidelines.")
         _guidelines(operation, start, amount, consistency, (out, json_file))
         return
     if consistency.sizes is not None:
         raise UsageError("--sizes: is for --guidelines; one operation is measured at --bytes.")
-    _bench(operation, start, amount, (out, json_file))
+    series = _bench(operation, start, amount, out, report)
+    if series.results:
+        _show(series, report, json_file, is_silent=is_standard_output(out))
+    tell_left_out(series.failures)
 
 
 def _bench(
     operation: str | None,
     start: BenchStartOptions,
     amount: AmountOptions,
-    files: tuple[Path | None, str | None],
-) -> None:
+    out: Path | None,
+    report: Path | None,
+) -> BenchSeries:
     from chiplog.benchmarking.benchmark import OPERATIONS, BenchOptions
-    from chiplog.benchmarking.benchmark import bench as measure
-    from chiplog.benchmarking.result import bench_to_json
-    from chiplog.cli.bench_text import print_bench
+    from chiplog.benchmarking.several import bench_each
+    from chiplog.report.write import check_suffix
 
     if operation is None:
         raise UsageError(f"OPERATION: is missing; it accepts {', '.join(OPERATIONS)}.")
-    out, json_file = files
     tuning = start.library
     if tuning is None and start.library_path is not None:
         tuning = "default"
-    measured = measure(
+    if report is not None:
+        check_suffix(report)
+    return bench_each(
         operation,
-        ranks=start.ranks,
+        _ranks(start),
+        start.mpi or (None,),
         launcher=start.launcher,
-        mpi=start.mpi,
         library=start.library_path,
         tuning=tuning,
         options=BenchOptions(**asdict(amount)),
         samples_file=out,
         tell=note,
     )
-    write_json(json_file, bench_to_json(measured))
-    if json_file != "-" and not is_standard_output(out):
-        print_bench(measured)
+
+
+def _show(
+    series: BenchSeries, report: Path | None, json_file: str | None, *, is_silent: bool
+) -> None:
+    from chiplog.benchmarking.page import bench_page
+    from chiplog.cli.bench_text import print_benches
+    from chiplog.report.write import write_document
+
+    if report is not None:
+        write_document(bench_page(series.results), report)
+        note(f"the report is {report}.")
+    write_json(json_file, series.to_json())
+    if json_file != "-" and not is_silent:
+        print_benches(series.results)
+
+
+def _ranks(start: BenchStartOptions) -> tuple[int, ...]:
+    from chiplog.counts import MOST_RANKS
+    from chiplog.plan.sizes import parse_ranks
+
+    return parse_ranks(start.ranks, every=False, least=1, most=MOST_RANKS)
 
 
 def _guidelines(
@@ -158,12 +195,15 @@ def _guidelines(
         raise UsageError("--library: can't be held against the MPI with --guidelines.")
     if amount.message_bytes != AmountOptions.message_bytes:
         raise UsageError("--bytes: is for one operation; --guidelines takes --sizes.")
+    ranks, mpis = _ranks(start), start.mpi or []
+    if max(len(ranks), len(mpis)) > 1:
+        raise UsageError("--guidelines: takes one number of --ranks and one --mpi.")
     out, json_file = files
     judgement = guidelines(
         () if operation is None else (operation,),
-        ranks=start.ranks,
+        ranks=ranks[0],
         launcher=start.launcher,
-        mpi=start.mpi,
+        mpi=next(iter(mpis), None),
         options=GuidelineOptions(
             parse_sizes(consistency.sizes) if consistency.sizes else DEFAULT_SIZES,
             amount.datatype,

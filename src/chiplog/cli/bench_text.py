@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from chiplog.benchmarking.page import ratio_table, short_names, time_table
 from chiplog.benchmarking.result import Bench
 from chiplog.cli.output import SCREEN_ROWS, aligned, say, wrapped
 from chiplog.counts import counted
 from chiplog.report import format
+from chiplog.report.document import text_of
 from chiplog.tune.guidelines.guideline import TimedCall
 from chiplog.tune.guidelines.judge import GuidelineFinding, GuidelineJudgement
 from chiplog.tune.measured.candidate import DEFAULT_NAME
@@ -49,6 +53,24 @@ def print_bench(bench: Bench) -> None:
     )
     if bench.library is not None:
         say(wrapped(f"library: {bench.library}"))
+
+
+def print_benches(benches: Sequence[Bench]) -> None:
+    """One result in full, or the table of several: the library over the MPI's own, or the MPI's own times alone."""
+    if len(benches) == 1:
+        print_bench(benches[0])
+        return
+    first = benches[0]
+    size = f"{format.exact_bytes(first.bytes)} of {first.datatype}s"
+    launches = counted(first.launches, "launch", "launches")
+    mpis = short_names(benches).values()
+    say(wrapped(f"{first.operation}, {size}, {launches} each, {', '.join(mpis)}"))
+    made = ratio_table if first.ratios else time_table
+    table = made(benches, is_brief=len(mpis) > 1)
+    titles = tuple(text_of(column.title) for column in table.columns)
+    say(aligned([titles, *(tuple(map(text_of, row)) for row in table.rows)]))
+    for sentence in (*table.notes, table.caption):
+        say(wrapped(text_of(sentence)))
 
 
 def _print_verdict(bench: Bench) -> None:

@@ -20,12 +20,14 @@ def with_defaults(context: Any, given: Mapping[str, Any]) -> dict[str, Any]:
     """The parameters of a command, with defaults from files for those that nobody gave; a note says which."""
     command = str(context.info_name)
     found, completed = {}, dict(given)
+    repeatable = {one.name for one in context.command.params if getattr(one, "multiple", False)}
     for key, setting in settings_of(command).items() if command in KEYS else ():
         name = parameter_name(command, key)
         source = context.get_parameter_source(name)
         is_missing = key == "targets" and not given[name]  # click takes no words for an empty list
         if is_missing or (source is not None and source.name == "DEFAULT"):
-            completed[name] = float(setting.value) if key == "budget" else setting.value
+            value = float(setting.value) if key == "budget" else setting.value
+            completed[name] = [value] if name in repeatable else value
             found[key] = setting
     TAKEN.set(found)
     if found:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from chiplog.counts import counted
 from chiplog.errors import ChiplogError
@@ -12,6 +12,9 @@ from chiplog.input_file import MOST_NAMED
 from chiplog.messages import COLUMNS, SCREEN_ROWS, aligned, note, wrapped
 from chiplog.output_file import write_text
 from chiplog.quoting import for_terminal
+
+if TYPE_CHECKING:
+    from chiplog.fitting.result import Fit
 
 LABEL = " " * 11
 """Given: what lines below a labelled one begin with: as wide as the label."""
@@ -23,6 +26,7 @@ __all__ = [
     "aligned",
     "note",
     "say",
+    "tell_states",
     "wrapped",
     "write_json",
 ]
@@ -45,6 +49,15 @@ def write_json(destination: str | None, content: Any) -> None:
 def rejected_text(reason: str) -> str:
     """What is said of results from a fit that its own check rejects."""
     return f"not to be relied on (--anyway): {reason}."
+
+
+def tell_states(fit: Fit) -> None:
+    """Say that the machine was in several states while it was measured, where it was."""
+    from chiplog.prediction.model_error import states_sentence
+
+    sentence = states_sentence(fit)
+    if sentence is not None:
+        note(sentence)
 
 
 def say(text: str) -> None:

@@ -18,7 +18,7 @@ from chiplog.cli.options import (
     SegmentOption,
     option,
 )
-from chiplog.cli.output import CROSSING_UNKNOWN, INCAST_FOLLOWED, note, write_json
+from chiplog.cli.output import CROSSING_UNKNOWN, INCAST_FOLLOWED, note, tell_states, write_json
 from chiplog.cli.parameters import Argument
 from chiplog.errors import UsageError
 
@@ -90,6 +90,7 @@ def predict(
     from chiplog.prediction.crossing import follows_incasts, is_crossing_unknown
     from chiplog.prediction.predict import predict as predict_rows
     from chiplog.prediction.result import predictions_to_json
+    from chiplog.prediction.to_many import OPERATION
 
     if not model_file.exists() and Path(operation).exists():
         raise UsageError(
@@ -129,6 +130,8 @@ def predict(
     _tell_unnamed(anchors, operation, task.algorithm)
     if is_crossing_unknown(fits, rows):
         note(CROSSING_UNKNOWN)
+    if not anchors and operation != OPERATION:
+        tell_states(next(fit for fit in fits if fit.model == rows[0].model))
     if follows_incasts(fits, rows):
         note(INCAST_FOLLOWED)
 

@@ -15,7 +15,7 @@ from chiplog.cli.model_parameters import (
     parameters_from,
 )
 from chiplog.cli.options import ModelResults, option
-from chiplog.cli.output import note, say, write_json
+from chiplog.cli.output import note, say, tell_states, write_json
 from chiplog.cli.parameters import Argument, Option
 from chiplog.counts import counted, seed_within
 from chiplog.errors import RunFailed
@@ -102,6 +102,8 @@ def simulate(
     except RunFailed as error:
         raise RunFailed(f"{file}: {error}") from error
     beyond, rejected = (None, None) if fitted is None else cautions(fitted, schedule)
+    if fitted is not None:
+        tell_states(fitted.fit)
     if trace is not None:
         _write_trace(schedule, simulation, trace)
     if results.report is not None:

@@ -178,6 +178,7 @@ def _unjudged(job: Job, part: _Part, fitted: SegmentEstimates) -> Fit:
         warnings=(*part.warnings, *fitted.cautions, *_unseparated(job.changes, segments)),
         draws=draws_of(fitted.estimates, REPLICATES),
         other_state_bytes=job.other_state_bytes,
+        other_states=part.placed.others,
     )
 
 

@@ -101,7 +101,11 @@ def _fit_to_json(fit: Fit) -> dict[str, object]:
         "curves": [_known_members(curve) for curve in fit.curves],
         "bands": plain(fit.bands),
         "draws": {name: _rounded(values) for name, values in fit.draws.items()},
-        **({"other_state_bytes": plain(fit.other_state_bytes)} if fit.other_state_bytes else {}),
+        **{
+            name: member
+            for name in ("other_state_bytes", "other_states")
+            if (member := plain(getattr(fit, name)))
+        },
     }
 
 
@@ -157,11 +161,21 @@ def _fit_from_json(fields: Fields) -> Fit:
         held_out=_error_if_any(fields, "held_out_error"),
         busy=fields.text_or_none("busy"),
         other_state_bytes=_sizes_if_any(fields, "other_state_bytes"),
+        other_states=_numbers_if_any(fields, "other_states"),
     )
 
 
 def _count_or_none(fields: Fields, name: str) -> int | None:
     return None if fields.members.get(name) is None else fields.integer(name)
+
+
+def _numbers_if_any(fields: Fields, name: str) -> tuple[float, ...]:
+    if name not in fields.members:
+        return ()
+    numbers = _array(fields, name, fields.members[name])
+    if not np.all(numbers > -1.0):
+        raise fields.wrong(name, "must be a list of numbers above -1")
+    return tuple(numbers.tolist())
 
 
 def _sizes_if_any(fields: Fields, name: str) -> tuple[int, ...]:

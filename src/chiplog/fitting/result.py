@@ -188,6 +188,8 @@ class Fit:
     """What shows that the machine was busy with other programs while it measured, in a few words; else None."""
     other_state_bytes: tuple[int, ...] = ()
     """Sizes that were measured while the machine was in another state: drawn, but neither fitted nor predicted from."""
+    other_states: tuple[float, ...] = ()
+    """By what share times differ in other states that the machine was in for half of the points and more."""
 
     def band(self, quantity: str) -> Band | None:
         """The prediction interval of a quantity; None where it has none."""

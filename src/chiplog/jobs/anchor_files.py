@@ -34,6 +34,7 @@ from chiplog.prediction.convention import TimeConvention
 NEEDED = ("operation", "ranks", "message_bytes", "seconds")
 COLUMNS = (*NEEDED, "algorithm", "peers")
 BENCH_SCHEMA = "chiplog.bench/1"
+SEVERAL_SCHEMA = "chiplog.benches/1"
 OSU_PROVENANCE = "osu"
 MPI_OWN = "mpi"
 """The variant of a bench result that the MPI's own algorithm is."""
@@ -67,13 +68,21 @@ def _of_file(path: str | os.PathLike[str]) -> list[Anchor]:
         raise UsageError(
             f"--anchor {name}: looks like a file for the importer {importer.name}; import it first: {command}"
         )
-    return [_of_bench(text, name)] if text.lstrip()[:1] == "{" else _of_csv(text, name)
+    return _of_benches(text, name) if text.lstrip()[:1] == "{" else _of_csv(text, name)
 
 
-def _of_bench(text: str, name: str) -> Anchor:
-    """From a common start: the MPI's own time, in the mode to believe."""
+def _of_benches(text: str, name: str) -> list[Anchor]:
+    """Of a bench, or of one over several numbers of ranks."""
     where = Where(name)
-    bench = Fields(as_object(parse_json(text.encode(), where), where), where)
+    result = Fields(as_object(parse_json(text.encode(), where), where), where)
+    if result.text("schema", among=(BENCH_SCHEMA, SEVERAL_SCHEMA)) == BENCH_SCHEMA:
+        return [_of_bench(result, name)]
+    return [_of_bench(bench, name) for bench in result.objects("benches")]
+
+
+def _of_bench(bench: Fields, name: str) -> Anchor:
+    """From a common start: the MPI's own time, in the mode to believe."""
+    where = bench.where
     bench.text("schema", among=(BENCH_SCHEMA,))
     mode = bench.text("mode")
     row = next(

@@ -25,7 +25,7 @@ from chiplog.prediction.anchors import Anchor
 from chiplog.prediction.correction import Correction
 from chiplog.prediction.crossing import crosses_in
 from chiplog.prediction.loggp import LogGPSpeaker
-from chiplog.prediction.model_error import model_error, with_model_error
+from chiplog.prediction.model_error import model_error, with_model_error, with_states
 from chiplog.prediction.network import Space
 from chiplog.prediction.network_change import UNCHANGED, NetworkChange
 from chiplog.prediction.simulated import MOST_EVENTS, PS_PER_SECOND, ScheduleTimes
@@ -133,12 +133,20 @@ class FittedParameters:
         if self.is_crossing_unknown(times.schedule):
             slower = replace(times, speaker=self.speaker.one_engine)
             span = replace(span, high=max(span.high, _span(slower, is_long=is_long).high))
-        wide = _with_error_of_messages(
-            span, model_error(self.fit, times.sizes), self._computing_seconds(times)
-        )
+        wide = self._with_error_of_messages(span, times)
         makespan = simulation.makespan_ps
         low, high = (round(end * PS_PER_SECOND) for end in (wide.low, wide.high))
         return Range(simulation, min(low, makespan), max(high, makespan))
+
+    def _with_error_of_messages(self, span: AnswerSpan, times: ScheduleTimes) -> AnswerSpan:
+        """The span with the model's error and other states, but not in the seconds that computing takes."""
+        computing = self._computing_seconds(times)
+        if not 0.0 < computing < span.value:
+            computing = 0.0
+        messages = AnswerSpan(*(end - computing for end in (span.value, span.low, span.high)))
+        wide = with_model_error(messages, model_error(self.fit, times.sizes))
+        wide = with_states(wide, self.fit)
+        return AnswerSpan(*(end + computing for end in (wide.value, wide.low, wide.high)))
 
     def is_crossing_unknown(self, schedule: Schedule) -> bool:
         """Whether bytes of the schedule, beyond the first of a message, cross others, and no exchange was measured."""
@@ -230,15 +238,6 @@ def _largest_eager_bytes(fit: Fit, fits: Sequence[Fit]) -> int | None:
         if S is not None:
             return int(S.value) if S.value else None
     return None
-
-
-def _with_error_of_messages(span: AnswerSpan, width: float, computing: float) -> AnswerSpan:
-    """The span with a model's error of that width, but not in the seconds that computing takes."""
-    if not 0.0 < computing < span.value:
-        return with_model_error(span, width)
-    messages = AnswerSpan(*(end - computing for end in (span.value, span.low, span.high)))
-    wide = with_model_error(messages, width)
-    return AnswerSpan(*(end + computing for end in (wide.value, wide.low, wide.high)))
 
 
 def corners(space: Space) -> Array:

@@ -30,6 +30,8 @@ class InOneState(NamedTuple):
     sentences: tuple[str, ...]
     unlike_bytes: frozenset[int]
     """The sizes in bytes that never met it."""
+    others: tuple[float, ...] = ()
+    """By what share half round trips differ in other states that half of the points met."""
 
 
 def in_one_state(dataset: Dataset) -> InOneState:
@@ -55,14 +57,19 @@ def in_one_state(dataset: Dataset) -> InOneState:
         if states.of_record.get(series.record_id, 0) == 0
     }
     unlike = frozenset(series.message_bytes for series in counting) - met
-    return InOneState(replace(dataset, series=counting), _sentences(dataset, states), unlike)
+    others = tuple(
+        distance
+        for number, met in enumerate(states.met)
+        if number and met >= 0.5
+        if (distance := _distance(dataset.series, states, number)) is not None
+    )
+    sentences = _sentences(states, others)
+    return InOneState(replace(dataset, series=counting), sentences, unlike, others)
 
 
-def _sentences(dataset: Dataset, states: States) -> tuple[str, ...]:
+def _sentences(states: States, others: Sequence[float]) -> tuple[str, ...]:
     """What a reader should know of states that met half of the points, and of points that never met the main state."""
-    others = [number for number, met in enumerate(states.met) if number and met >= 0.5]
-    distances = [_distance(dataset.series, states, number) for number in others]
-    known = [f"{100.0 * distance:+.0f} %" for distance in distances if distance is not None]
+    known = [f"{100.0 * distance:+.0f} %" for distance in others]
     main = f"{100.0 * states.met[0]:.0f} %"
     sentences = []
     if known:

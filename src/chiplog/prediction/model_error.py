@@ -1,4 +1,4 @@
-"""By how much a model misses what it was fitted to: a part of every interval of a prediction.
+"""By how much a model misses what it was fitted to, and what other states make of it: parts of every interval.
 
 The parameters' own intervals say what the data leave of a line, not whether times follow a line. So the ends of an
 interval also get the width that covers 95 % of the errors: the prediction band at the sizes of the messages, which
@@ -62,6 +62,24 @@ def with_model_error(span: AnswerSpan, width: float) -> AnswerSpan:
     below = math.inf if low == 0.0 else math.hypot(math.log(span.value / low), width)
     above = math.hypot(math.log(max(span.high, span.value) / span.value), width)
     return AnswerSpan(span.value, span.value * math.exp(-below), span.value * math.exp(above))
+
+
+def with_states(span: AnswerSpan, fit: Fit) -> AnswerSpan:
+    """The span, and that of each other state of the machine: nothing tells which one it will be in."""
+    factors = [1.0, *(1.0 + share for share in fit.other_states)]
+    return AnswerSpan(span.value, min(factors) * span.low, max(factors) * span.high)
+
+
+def states_sentence(fit: Fit) -> str | None:
+    """What a reader of predictions should know of other states; None where there was one."""
+    if not fit.other_states:
+        return None
+    count = "two" if len(fit.other_states) == 1 else str(1 + len(fit.other_states))
+    shares = " and ".join(f"{100.0 * share:+.0f} %" for share in fit.other_states)
+    return (
+        f"{count} states: the machine was in others, too, while it was measured, in "
+        f"which times differ by {shares}; intervals hold them all, as nothing tells which one comes."
+    )
 
 
 def _residual(fit: Fit) -> float:

@@ -27,7 +27,7 @@ from chiplog.prediction.answer import answer, sizes_of
 from chiplog.prediction.convention import TimeConvention
 from chiplog.prediction.crossing import with_one_engine
 from chiplog.prediction.error_table import ErrorTable
-from chiplog.prediction.model_error import model_error, with_model_error
+from chiplog.prediction.model_error import model_error, with_model_error, with_states
 from chiplog.prediction.n_way import N_WAY, SAME, BarrierTimes
 from chiplog.prediction.network import Asked, Speaker
 from chiplog.prediction.result import LOWER_BOUND, Prediction, with_verdicts
@@ -230,7 +230,7 @@ def _row(
         span, method = _span(speaker, asked, convention)
         of_table = 0.0 if share is None else share.width
         error = math.hypot(model_error(speaker.fit, sizes_of(speaker, *asked)), of_table)
-        span = with_model_error(span, error)
+        span = with_states(with_model_error(span, error), speaker.fit)
     reason = speaker.beyond(algorithm, task)
     row = _prediction(speaker, algorithm.operation, algorithm.name, task, span, reason)
     peers = task.peers if algorithm.takes_peers else None
@@ -271,7 +271,7 @@ def _bound(speaker: Speaker, operation: str, algorithm: Algorithm, task: Task) -
     space, evaluate = speaker.lower_bound(operation, task)
     reason = speaker.beyond(algorithm, task) if speaker.speaks_about(algorithm) else None
     error = model_error(speaker.fit, {task.message_bytes})
-    span = with_model_error(space.span(evaluate), error)
+    span = with_states(with_model_error(space.span(evaluate), error), speaker.fit)
     row = _prediction(speaker, operation, LOWER_BOUND, task, span, reason)
     return replace(row, verdict="bound")
 

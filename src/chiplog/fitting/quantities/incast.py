@@ -59,6 +59,6 @@ def receiver_time(measured: MeasuredSeries) -> Quantity:
     if not added.value.size:
         return replace(added, name=INCAST)
     first_seconds = np.interp(added.message_bytes, first.message_bytes, first.value)
-    request = added.value.min()
+    request = max(float((added.value + added.sigma).min()), 0.0)
     shows = added.value > request * (1.0 + SEEN_SHARE) + added.sigma
     return replace(added.subset(shows & (first_seconds >= (peers - 1) * request)), name=INCAST)
