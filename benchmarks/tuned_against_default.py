@@ -1,7 +1,7 @@
 """Do files of `chiplog tune --measure` help programs? Each file in force against the MPI's default, in fresh launches.
 
     python benchmarks/tuned_against_default.py --mpi MPICXX[,MPICXX] [--ranks 2,4] [--operations bcast,allreduce]
-        [--seeds 1] [--budget 60] [--pairs 9] [-o FOLDER]
+        [--seeds 1] [--budget 60] [--pairs 9] [--sizes 8,512] [--launcher "srun -N 8"] [-o FOLDER]
 
 Each race writes a file. Then launches with the file and launches without it alternate, which is first drawn at random.
 They measure sizes that the race did not have, inside each range of its rules, of MPI_BYTE, MPI_INT and MPI_DOUBLE, half
@@ -26,6 +26,7 @@ import numpy as np
 
 from chiplog.errors import ChiplogError
 from chiplog.measurement.datatypes import DATATYPE_BYTES
+from chiplog.measurement.mpi_at_hand import launcher_words
 from chiplog.measurement.mpis import Mpi, identify_mpi
 from chiplog.measurement.programs import RACE, build_program
 from chiplog.tune.measured.candidate import DEFAULT
@@ -50,12 +51,15 @@ class RaceCase:
     ranks: int
     operation: str
     seed: int
+    launcher: str | None = None
 
     def __str__(self) -> str:
         return f"{self.mpi}, {self.ranks} ranks, {self.operation}, seed {self.seed}"
 
 
-def tuned(case: RaceCase, budget: float, folder: Path) -> tuple[MeasuredTuning, Path]:
+def tuned(
+    case: RaceCase, sizes: tuple[int, ...], budget: float, folder: Path
+) -> tuple[MeasuredTuning, Path]:
     """What the race says, and its file, which is written."""
     program = PROGRAMS[case.mpi.kind]
     name = f"{program}-{case.mpi.version}-{case.ranks}-{case.operation}-{case.seed}"
@@ -65,7 +69,8 @@ def tuned(case: RaceCase, budget: float, folder: Path) -> tuple[MeasuredTuning, 
         case.operation,
         out,
         ranks=case.ranks,
-        sizes=SIZES,
+        sizes=sizes,
+        launcher=case.launcher,
         mpi=str(case.mpi.mpicxx),
         budget_seconds=budget,
         seed=case.seed,
@@ -115,7 +120,8 @@ def judged(
     ]
     entries = [RaceEntry(cell, (DEFAULT,)) for cell in cells]
     program = build_program(RACE, str(case.mpi.mpicxx))
-    without = MpiLauncher(program, case.ranks)
+    words = () if case.launcher is None else launcher_words(case.launcher)
+    without = MpiLauncher(program, case.ranks, words)
     launchers = {True: replace(without, environment=settings), False: without}
     logs: dict[JudgedPoint, list[float]] = defaultdict(list)
     for _ in range(pairs):
@@ -153,8 +159,8 @@ def report(case: RaceCase, ratios: dict[JudgedPoint, CandidateRatio]) -> int:
     return len(slower)
 
 
-def main() -> int:
-    """All races; 1 where a point is surely slower."""
+def asked_for() -> argparse.Namespace:
+    """The command's options."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--mpi", required=True)
     parser.add_argument("--ranks", default="2,4")
@@ -162,10 +168,18 @@ def main() -> int:
     parser.add_argument("--seeds", default="1")
     parser.add_argument("--budget", type=float, default=60.0)
     parser.add_argument("--pairs", type=int, default=9)
+    parser.add_argument("--sizes", default=",".join(map(str, SIZES)))
+    parser.add_argument("--launcher", help="starts as many ranks as --ranks says")
     parser.add_argument("-o", "--out", type=Path)
-    arguments = parser.parse_args()
+    return parser.parse_args()
+
+
+def main() -> int:
+    """All races; 1 where a point is surely slower."""
+    arguments = asked_for()
     folder = arguments.out or Path(tempfile.mkdtemp(prefix="tuned-"))
     folder.mkdir(parents=True, exist_ok=True)
+    raced_sizes = tuple(map(int, arguments.sizes.split(",")))
     races, without_rule, slower, points = 0, 0, 0, 0
     for seed, operation, ranks, name in product(
         arguments.seeds.split(","),
@@ -173,9 +187,9 @@ def main() -> int:
         arguments.ranks.split(","),
         arguments.mpi.split(","),
     ):
-        case = RaceCase(identify_mpi(name), int(ranks), operation, int(seed))
+        case = RaceCase(identify_mpi(name), int(ranks), operation, int(seed), arguments.launcher)
         try:
-            measured, out = tuned(case, arguments.budget, folder)
+            measured, out = tuned(case, raced_sizes, arguments.budget, folder)
         except ChiplogError as error:
             print(f"{case}: {error}", flush=True)
             continue

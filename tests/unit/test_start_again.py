@@ -15,6 +15,7 @@ from chiplog.benchmarking import benchmark
 from chiplog.benchmarking.benchmark import BenchOptions, bench
 from chiplog.benchmarking.launched import MODES
 from chiplog.errors import RunFailed
+from chiplog.measurement.launchers import launch_command
 from chiplog.measurement.mpis import Mpi
 from chiplog.measurement.probes import BuiltProbe
 from chiplog.measurement.start import Start, launch_of
@@ -249,3 +250,13 @@ def test_a_probe_that_was_killed_or_refused_is_not_started_again(dies: str, flak
     ):
         raise AssertionError("they have started")
     assert starts(launcher) == 1
+
+
+def test_srun_is_told_to_end_all_ranks_with_the_first_that_fails(
+    flaky: Flaky, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ranks of an MPI wait for ever for one that has crashed."""
+    says = f"[ \"$SLURM_KILL_BAD_EXIT\" = 1 ] && echo '{LAUNCH_LINE}'"
+    assert MpiLauncher(program(), 4, (flaky(0, says),)).world() == World(4, 2)
+    monkeypatch.setenv("SLURM_KILL_BAD_EXIT", "0")
+    assert launch_command(program(), 4, [], launcher=["srun"]).environment == {}

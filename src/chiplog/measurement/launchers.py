@@ -20,6 +20,8 @@ from chiplog.measurement.run_to_end import run_to_end
 OPEN_MPI_AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 OPEN_MPI_SESSION = ("PRTE_MCA_prte_tmpdir_base", "OMPI_MCA_orte_tmpdir_base")
 """Where Open MPI's launcher keeps its files: release 5's and release 4's name."""
+SLURM_ENDS_ALL = "SLURM_KILL_BAD_EXIT"
+"""Whether a rank's failure ends all ranks of a step."""
 _session_numbers = itertools.count()
 SLURM_SECONDS = 10.0
 """Given: how long srun may take to list its interfaces."""
@@ -72,7 +74,7 @@ def launch_command(
     UsageError for that, RunFailed where the MPI came without a launcher.
     """
     if launcher:
-        return LaunchCommand((*launcher, str(probe.path), *arguments), {})
+        return LaunchCommand((*launcher, str(probe.path), *arguments), ending_together())
     mpi = probe.mpi
     if mpi.launcher is None:
         raise RunFailed(
@@ -91,6 +93,14 @@ def launch_command(
     options, environment = _options(mpi.kind, ranks)
     command = (str(mpi.launcher), "-n", str(ranks), *options, str(probe.path), *arguments)
     return LaunchCommand(command, {**mpi.environment, **environment})
+
+
+def ending_together() -> Mapping[str, str]:
+    """The environment in which srun ends all ranks once one of them fails, as MPIs' own launchers do.
+
+    Ranks of an MPI wait for ever for one that has crashed, and srun lets them. What the user has set remains.
+    """
+    return {} if SLURM_ENDS_ALL in os.environ else {SLURM_ENDS_ALL: "1"}
 
 
 def _smpirun_options(simulated: SimulatedPlatform) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ from functools import partial
 from chiplog import __version__
 from chiplog.counts import MOST_RANKS, within
 from chiplog.errors import ChiplogError, UsageError
-from chiplog.measurement.launchers import explain_start, launch_command
+from chiplog.measurement.launchers import ending_together, explain_start, launch_command
 from chiplog.measurement.meeting import forwarding, meeting_at
 from chiplog.measurement.mpi_at_hand import launcher_words
 from chiplog.measurement.mpis import first_mpi
@@ -109,7 +109,7 @@ class _Launches:
         if self.words and self.probe:
             command = [*self.words, str(self.probe.path), *arguments]
             explain = partial(explain_start, self.words, self.probe)
-            return begin(command, environment=given, explain=explain)
+            return begin(command, environment={**ending_together(), **given}, explain=explain)
         if self.words:
             meeting = meeting_at(self.start.rendezvous)
             command = [*forwarding(self.words, meeting), str(base_probe()), *arguments]
