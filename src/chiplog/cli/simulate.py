@@ -208,7 +208,7 @@ def _write_trace(schedule: Schedule, simulation: Simulation, path: Path) -> None
     from chiplog.simulation.chrome_trace import write_chrome_trace
 
     with replacing(path) as file:
-        write_chrome_trace(schedule, simulation, file)
+        write_chrome_trace(simulation.schedule, simulation, file)
     note(f"the trace is {path}.")
 
 
@@ -216,7 +216,7 @@ def _write_report(schedule: Schedule, simulation: Simulation, title: str, path: 
     from chiplog.jobs.schedule_page import schedule_page
     from chiplog.report.write import write_document
 
-    write_document(schedule_page(schedule, simulation, title), path)
+    write_document(schedule_page(simulation.schedule, simulation, title), path)
     note(f"the report is {path}.")
 
 

@@ -129,7 +129,8 @@ def replay(costs: AppResult, replayed: ReplayedTrace, by: ReplayBy) -> Replay:
     schedule = replayed.schedule
     answer = by.simulate(schedule)
     seconds, low, high = seconds_of(answer)
-    path = answer.simulation.critical_path
+    simulation = answer.simulation
+    path = simulation.critical_path
     assert path is not None
     return Replay(
         seconds=seconds,
@@ -140,7 +141,7 @@ def replay(costs: AppResult, replayed: ReplayedTrace, by: ReplayBy) -> Replay:
         notes=replayed.notes,
         extrapolated=by.fitted.beyond(schedule) if by.fitted else None,
         rejected=rejection(by.fitted.fit) if by.fitted else None,
-        critical_path=path.shares(schedule, answer.simulation.makespan_ps) if seconds else None,
+        critical_path=path.shares(simulation.schedule, simulation.makespan_ps) if seconds else None,
         slopes=None if by.conditions.pairs else path.slopes(by.parameters_of(schedule)),
     )
 

@@ -17,6 +17,7 @@ from chiplog.fitting.predictions.known import Array, refusal
 from chiplog.fitting.predictions.span import AnswerSpan, Evaluate, first_points
 from chiplog.fitting.result import Fit
 from chiplog.json_values import plain
+from chiplog.prediction.acknowledged import acknowledged_sizes
 from chiplog.prediction.anchored import without_exchanges
 from chiplog.prediction.anchored_schedule import corrected_schedule
 from chiplog.prediction.anchors import Anchor
@@ -26,7 +27,9 @@ from chiplog.prediction.loggp import LogGPSpeaker
 from chiplog.prediction.model_error import model_error, with_model_error
 from chiplog.prediction.network import Space
 from chiplog.prediction.network_change import UNCHANGED, NetworkChange
+from chiplog.prediction.sent_sizes import message_counts
 from chiplog.prediction.simulated import MOST_EVENTS, PS_PER_SECOND, ScheduleTimes
+from chiplog.schedule.acknowledged import with_acknowledgements
 from chiplog.schedule.arrays import CALC, Schedule
 from chiplog.simulation.conditions import Conditions
 from chiplog.simulation.parameters import NO_LIMIT_BYTES, LogGOPS
@@ -68,6 +71,8 @@ class FittedParameters:
     fit: Fit
     largest_eager_bytes: int | None = None
     """S: longer sends wait for their receive; None where none does, or where it is not known."""
+    follows_acknowledgements: bool = True
+    """Does a schedule get the messages that tell a sender that its own has come, where the fit shows them?"""
 
     @cached_property
     def speaker(self) -> LogGPSpeaker:
@@ -85,7 +90,18 @@ class FittedParameters:
         if change.largest_eager_bytes is None:
             change = replace(change, largest_eager_bytes=self.largest_eager_bytes)
         schedule = change.of_schedule(schedule)
-        return ScheduleTimes(schedule, self.speaker, conditions, used=used, change=change)
+        acknowledged: frozenset[int] = frozenset()
+        if self.follows_acknowledgements:
+            limit = change.largest_eager_bytes
+            acknowledged = acknowledged_sizes(self.speaker, message_counts(schedule), limit)
+        return ScheduleTimes(
+            with_acknowledgements(schedule, acknowledged),
+            self.speaker,
+            conditions,
+            used=used,
+            change=change,
+            acknowledged=acknowledged,
+        )
 
     def in_the_middle(self, schedule: Schedule) -> LogGOPS:
         """The costs of the sizes that the schedule sends, in the middle of the set."""
