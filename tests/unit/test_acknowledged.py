@@ -88,7 +88,7 @@ def test_trains_that_wait_for_each_message_show_which_sizes_are_acknowledged(noi
     model = fitted(acknowledged_sends(noise))
     limit = model.largest_eager_bytes
     assert limit == LARGEST_EAGER_BYTES
-    assert acknowledged_sizes(model.speaker, SIZES, limit) == set(SIZES[5:])
+    assert acknowledged_sizes(model.fit, SIZES, limit) == set(SIZES[5:])
 
 
 def test_sends_that_only_wait_for_a_late_receiver_are_not_acknowledged() -> None:
@@ -97,7 +97,7 @@ def test_sends_that_only_wait_for_a_late_receiver_are_not_acknowledged() -> None
     pieces = [Piece(4096, theta), Piece(None, {**theta, "L": 9e-6, "g": 4e-6})]
     model = fitted(synthetic_dataset(pieces, sorted(sizes), samples=5, visits=1))
     assert model.largest_eager_bytes == 4096
-    assert not acknowledged_sizes(model.speaker, sizes, 4096)
+    assert not acknowledged_sizes(model.fit, sizes, 4096)
 
 
 @pytest.mark.parametrize("size", [256, 1024, 16384])

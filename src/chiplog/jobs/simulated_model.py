@@ -93,7 +93,7 @@ class FittedParameters:
         acknowledged: frozenset[int] = frozenset()
         if self.follows_acknowledgements:
             limit = change.largest_eager_bytes
-            acknowledged = acknowledged_sizes(self.speaker, message_counts(schedule), limit)
+            acknowledged = acknowledged_sizes(self.fit, message_counts(schedule), limit)
         return ScheduleTimes(
             with_acknowledgements(schedule, acknowledged),
             self.speaker,

@@ -1,9 +1,9 @@
 """Sends that end only when their receiver has said that it has the message: a latency more for the sender.
 
-Some MPIs complete sends of some sizes so, as MPICH over libfabric's sockets does above 128 B. Two measurements tell:
-a send to a late receiver waits (S of LogGPS), and each message of a train of blocking sends adds what a message takes
-and, more or less, what a message of no bytes takes to come back. A send that hands its bytes over adds less than a
-message takes, since the next one is under way behind it.
+Some MPIs complete sends of some protocols so, as MPICH over libfabric's sockets does above 128 B. The send's own time
+tells, o_s: one that hands its bytes over is done before they are all received; one that is acknowledged takes what a
+message takes and, more or less, what a message of no bytes takes to come back. A slow NIC does not look like that,
+since o_s is measured in trains with delays that are longer than the gap.
 """
 
 from __future__ import annotations
@@ -13,30 +13,60 @@ from collections.abc import Iterable
 import numpy as np
 
 from chiplog.fitting.predictions.regime import Vectors, curve_of
-from chiplog.fitting.regimes.partition import GAP
-from chiplog.prediction.loggp import LogGPSpeaker
+from chiplog.fitting.regimes.partition import HALF, PROTOCOL, SEND
+from chiplog.fitting.result import Fit
+from chiplog.prediction.network import segment_of
 from chiplog.schedule.acknowledged import ACKNOWLEDGEMENT_BYTES
 
 
 def acknowledged_sizes(
-    speaker: LogGPSpeaker, sizes: Iterable[int], largest_eager_bytes: int | None
+    fit: Fit, sizes: Iterable[int], largest_eager_bytes: int | None
 ) -> frozenset[int]:
-    """Which of the sizes, in bytes, are acknowledged; none where S is not known, or no trains were measured.
+    """Which of the sizes, in bytes, are acknowledged, as far as o_s was measured; none up to S, where it is known."""
+    protocols = _acknowledged_protocols(fit)
+    least = -1 if largest_eager_bytes is None else largest_eager_bytes
+    return frozenset(
+        size for size in sizes if size > least and _protocol_of(fit, size) in protocols
+    )
 
-    What a message adds to a train is compared with a message alone, and with a message there and one of no bytes back:
-    the nearer one holds.
+
+def _acknowledged_protocols(fit: Fit) -> set[int]:
+    """The protocols whose sends are acknowledged, by their first bytes; never that of the smallest messages.
+
+    Told by the smallest measured size of each, where bytes hide least: o_s is nearer to a message there and back than
+    to a message there.
     """
-    if largest_eager_bytes is None or curve_of(speaker.fit, GAP) is None:
-        return frozenset()
-    back = float(speaker.recorded(ACKNOWLEDGEMENT_BYTES).one_way[0])
-    acknowledged = set()
-    for size in sizes:
-        message = speaker.recorded(size)
-        step = np.maximum(message.between_sends, message.between_receives)
-        waits = float((step - message.one_way)[0])
-        if size > largest_eager_bytes and waits > back / 2.0:
-            acknowledged.add(size)
-    return frozenset(acknowledged)
+    own, ways = (_medians(fit, quantity) for quantity in (SEND, HALF))
+    back = ways[min(ways)] if ways else 0.0
+    first = _protocol_of(fit, ACKNOWLEDGEMENT_BYTES)
+    smallest: dict[int, int] = {}
+    for size in sorted(own.keys() & ways.keys()):
+        smallest.setdefault(_protocol_of(fit, size), size)
+    return {
+        protocol
+        for protocol, size in smallest.items()
+        if protocol != first and own[size] - ways[size] > back / 2.0
+    }
+
+
+def _protocol_of(fit: Fit, message_bytes: int) -> int:
+    """The first bytes of the protocol in which messages of that size are sent; of the first one those of the fit."""
+    segments = fit.segments[: segment_of(fit, message_bytes) + 1]
+    borders = [segment.first_bytes for segment in segments if segment.border == PROTOCOL]
+    return borders[-1] if borders else segments[0].first_bytes
+
+
+def _medians(fit: Fit, quantity: str) -> dict[int, float]:
+    """Seconds by bytes; none of sizes that were measured in another state of the machine."""
+    curve = curve_of(fit, quantity)
+    if curve is None:
+        return {}
+    pairs = zip(curve.message_bytes.tolist(), curve.measured_seconds.tolist(), strict=True)
+    return {
+        int(size): seconds
+        for size, seconds in pairs
+        if seconds > 0.0 and size not in fit.other_state_bytes
+    }
 
 
 def without_waiting(costs: Vectors, alone: Vectors, back: Vectors, message_bytes: int) -> Vectors:

@@ -234,10 +234,6 @@ class LogGPSpeaker:
 
         return space, evaluate
 
-    def recorded(self, message_bytes: int) -> Message:
-        """The costs of a message in the middle of the set, by the fit's values alone."""
-        return self._recorded.message(message_bytes)
-
     def least_round(self, task: Task, peers: int) -> float:
         """Sends, or receives, one after the other; or the CPU time of all."""
         message = self._recorded.message(task.message_bytes)
