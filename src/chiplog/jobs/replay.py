@@ -142,7 +142,9 @@ def replay(costs: AppResult, replayed: ReplayedTrace, by: ReplayBy) -> Replay:
         extrapolated=_beyond(replayed, by),
         rejected=rejection(by.fitted.fit) if by.fitted else None,
         critical_path=path.shares(simulation.schedule, simulation.makespan_ps) if seconds else None,
-        slopes=None if by.conditions.pairs else path.slopes(by.parameters_of(schedule)),
+        slopes=None
+        if by.conditions.pairs
+        else path.slopes(simulation.schedule, by.parameters_of(schedule)),
     )
 
 

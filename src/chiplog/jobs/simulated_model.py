@@ -17,7 +17,6 @@ from chiplog.fitting.predictions.known import Array, refusal
 from chiplog.fitting.predictions.span import AnswerSpan, Evaluate, first_points
 from chiplog.fitting.result import Fit
 from chiplog.json_values import plain
-from chiplog.prediction.acknowledged import acknowledged_sizes
 from chiplog.prediction.anchored import without_exchanges
 from chiplog.prediction.anchored_schedule import corrected_schedule
 from chiplog.prediction.anchors import Anchor
@@ -27,6 +26,7 @@ from chiplog.prediction.loggp import LogGPSpeaker
 from chiplog.prediction.model_error import model_error, with_model_error
 from chiplog.prediction.network import Space
 from chiplog.prediction.network_change import UNCHANGED, NetworkChange
+from chiplog.prediction.network_crossings import acknowledged_sizes, handshake_sizes
 from chiplog.prediction.sent_sizes import message_counts
 from chiplog.prediction.simulated import MOST_EVENTS, PS_PER_SECOND, ScheduleTimes
 from chiplog.schedule.acknowledged import with_acknowledgements
@@ -90,10 +90,10 @@ class FittedParameters:
         if change.largest_eager_bytes is None:
             change = replace(change, largest_eager_bytes=self.largest_eager_bytes)
         schedule = change.of_schedule(schedule)
+        sizes, limit = message_counts(schedule), change.largest_eager_bytes
         acknowledged: frozenset[int] = frozenset()
         if self.follows_acknowledgements:
-            limit = change.largest_eager_bytes
-            acknowledged = acknowledged_sizes(self.fit, message_counts(schedule), limit)
+            acknowledged = acknowledged_sizes(self.fit, sizes, limit)
         return ScheduleTimes(
             with_acknowledgements(schedule, acknowledged),
             self.speaker,
@@ -101,6 +101,7 @@ class FittedParameters:
             used=used,
             change=change,
             acknowledged=acknowledged,
+            handshakes=handshake_sizes(self.fit, sizes, limit),
         )
 
     def in_the_middle(self, schedule: Schedule) -> LogGOPS:

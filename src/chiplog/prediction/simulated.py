@@ -15,11 +15,11 @@ from chiplog.errors import RunFailed
 from chiplog.fitting.predictions.known import Array
 from chiplog.fitting.predictions.regime import Vectors
 from chiplog.fitting.settings import REPLICATES
-from chiplog.prediction.acknowledged import without_waiting
 from chiplog.prediction.convention import TimeConvention
 from chiplog.prediction.loggp import LogGPSpeaker, RegimeNetwork
 from chiplog.prediction.network import Space, segment_of
 from chiplog.prediction.network_change import UNCHANGED, NetworkChange
+from chiplog.prediction.network_crossings import WITH_HANDSHAKE, without_waiting
 from chiplog.prediction.sent_sizes import message_counts
 from chiplog.schedule.acknowledged import ACKNOWLEDGEMENT_BYTES
 from chiplog.schedule.arrays import Schedule
@@ -50,6 +50,8 @@ class ScheduleTimes:
     """Of the measured network; the schedule is as it is."""
     acknowledged: frozenset[int] = frozenset()
     """Sizes in bytes whose acknowledgements are messages of the schedule."""
+    handshakes: frozenset[int] = frozenset()
+    """Sizes in bytes whose messages follow a handshake."""
     errors: Array | None = None
     """By what each draw multiplies all messages of a regime, as of `drawn_errors`; None: by 1."""
 
@@ -126,9 +128,13 @@ class ScheduleTimes:
                 }
             keeps_up = self.speaker.regimes[segment].receiver_keeps_up
             columns = zip(*(values.tolist() for values in costs.values()), strict=True)
+            crossings = WITH_HANDSHAKE if size in self.handshakes else 1
             times = [
-                MessageTimes.from_seconds(
-                    size, dict(zip(costs, row, strict=True)), receiver_keeps_up=keeps_up
+                replace(
+                    MessageTimes.from_seconds(
+                        size, dict(zip(costs, row, strict=True)), receiver_keeps_up=keeps_up
+                    ),
+                    crossings=crossings,
                 )
                 for row in columns
             ]

@@ -1,14 +1,18 @@
-"""Sends that end only when their receiver has said that it has the message: a latency more for the sender.
+"""How often messages of each protocol cross the network, one way after the other, as a fit's times tell.
 
-Some MPIs complete sends of some protocols so, as MPICH over libfabric's sockets does above 128 B. The send's own time
-tells, o_s: one that hands its bytes over is done before they are all received; one that is acknowledged takes what a
-message takes and, more or less, what a message of no bytes takes to come back. A slow NIC does not look like that,
-since o_s is measured in trains with delays that are longer than the gap.
+Acknowledged sends end when their receiver has said that it has the message, a latency later: MPICH over libfabric's
+sockets has them above 128 B. The send's own time tells, o_s: one that hands its bytes over is done before they are all
+received; one that is acknowledged takes what a message takes and, more or less, what a message of no bytes takes to
+come back. A slow NIC does not look like that: o_s is measured in trains with delays that are longer than the gap.
+
+A handshake asks the receiver before the bytes are sent: a message then crosses the network three times. It shows where
+a protocol begins, as a jump of the one-way time that is nearer to two messages of no bytes than to nothing.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import pairwise
 
 import numpy as np
 
@@ -17,6 +21,9 @@ from chiplog.fitting.regimes.partition import HALF, PROTOCOL, SEND
 from chiplog.fitting.result import Fit
 from chiplog.prediction.network import segment_of
 from chiplog.schedule.acknowledged import ACKNOWLEDGEMENT_BYTES
+
+WITH_HANDSHAKE = 3
+"""Given: crossings of a message that its receiver is asked for: the question, the answer, the bytes."""
 
 
 def acknowledged_sizes(
@@ -28,6 +35,38 @@ def acknowledged_sizes(
     return frozenset(
         size for size in sizes if size > least and _protocol_of(fit, size) in protocols
     )
+
+
+def handshake_sizes(
+    fit: Fit, sizes: Iterable[int], largest_eager_bytes: int | None
+) -> frozenset[int]:
+    """Which of the sizes, in bytes, are sent after a handshake; none up to S, where it is known."""
+    protocols = _handshake_protocols(fit)
+    least = -1 if largest_eager_bytes is None else largest_eager_bytes
+    return frozenset(
+        size for size in sizes if size > least and _protocol_of(fit, size) in protocols
+    )
+
+
+def _handshake_protocols(fit: Fit) -> set[int]:
+    """The protocols whose messages follow a handshake, by their first bytes: one more than the first one has.
+
+    The bytes between the last size of the first protocol and the next protocol's smallest one are taken at what they
+    cost in the first, where sizes tell it.
+    """
+    ways = _medians(fit, HALF)
+    by_protocol: dict[int, list[int]] = {}
+    for size in sorted(ways):
+        by_protocol.setdefault(_protocol_of(fit, size), []).append(size)
+    protocols = list(by_protocol)
+    shaking: set[int] = set()
+    for before, protocol in pairwise(protocols):
+        lower, size = by_protocol[before], by_protocol[protocol][0]
+        byte = (ways[lower[-1]] - ways[lower[0]]) / max(lower[-1] - lower[0], 1)
+        jump = ways[size] - ways[lower[-1]] - max(byte, 0.0) * (size - lower[-1])
+        if jump > ways[min(ways)] or (before in shaking and -jump <= ways[min(ways)]):
+            shaking.add(protocol)
+    return shaking
 
 
 def _acknowledged_protocols(fit: Fit) -> set[int]:

@@ -1,4 +1,4 @@
-"""Sends that end when their receiver has said that it has the message: found in a fit, and simulated."""
+"""How often messages cross the network: sends that end when their receiver has answered, and handshakes."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from chiplog.dataset.series import Dataset
 from chiplog.fitting.fit import fit
 from chiplog.jobs.simulated_model import FittedParameters, parameters_to_simulate
 from chiplog.models.piecewise import Piece
-from chiplog.prediction.acknowledged import acknowledged_sizes
 from chiplog.prediction.network_change import UNCHANGED, NetworkChange, parse_change
+from chiplog.prediction.network_crossings import acknowledged_sizes, handshake_sizes
 from chiplog.schedule.acknowledged import with_acknowledgements
 from chiplog.schedule.arrays import ANY, Schedule
 from chiplog.schedule.builder import ScheduleBuilder
@@ -130,3 +130,64 @@ def test_the_critical_path_of_acknowledged_messages_adds_up_to_the_time() -> Non
     shares = simulation.critical_path.shares(simulation.schedule, simulation.makespan_ps)
     assert sum(shares) == pytest.approx(1.0)
     assert answer.low_ps <= simulation.makespan_ps <= answer.high_ps
+
+
+def test_a_slow_nic_keeps_no_sender_waiting() -> None:
+    theta = {"L": 5e-6, "o_s": 1e-6, "o_r": 1e-6, "g": 2e-6, "G": 0.5e-9}
+    pieces = [Piece(1024, theta), Piece(None, {**theta, "g": 40e-6})]
+    sizes = (*size_grid(1 << 16, per_octave=1), 1025)
+    model = fitted(synthetic_dataset(pieces, sorted(sizes), samples=5, visits=1))
+    assert not acknowledged_sizes(model.fit, sizes, None)
+
+
+HANDSHAKE_L = 20e-6
+
+
+def with_handshake(model: str) -> tuple[FittedParameters, Schedule]:
+    """Messages above 4 KiB take two latencies and their overheads longer, as those that ask before they send."""
+    theta = {"L": HANDSHAKE_L, "o_s": 1e-6, "o_r": 1e-6, "g": 2e-6, "G": 0.5e-9}
+    asked = {**theta, "L": 3.0 * HANDSHAKE_L + 4e-6}
+    sizes = (*size_grid(1 << 16, per_octave=1), 4097)
+    dataset = synthetic_dataset(
+        [Piece(4096, theta), Piece(None, asked)], sorted(sizes), samples=5, visits=1
+    )
+    return parameters_to_simulate(fit(dataset, [model]), anyway=True), sends_in_a_row(8192, 1)
+
+
+@pytest.mark.parametrize("model", ["loggp", "loggops"])
+def test_a_longer_latency_counts_three_times_for_messages_with_a_handshake(model: str) -> None:
+    parameters, large = with_handshake(model)
+    small = sends_in_a_row(512, 1)
+    assert handshake_sizes(parameters.fit, [512, 4096, 4097, 8192, 65536], None) == {
+        4097,
+        8192,
+        65536,
+    }
+    for schedule, crossings in ((small, 1), (large, 3)):
+        now, later = (
+            seconds(parameters, schedule, parse_change(f"L+{added}us")) for added in (0, 50)
+        )
+        assert later - now == pytest.approx(crossings * 50e-6, rel=1e-6)
+        path = parameters.simulate(schedule, follow=True).simulation.critical_path
+        assert path is not None
+        slopes = path.slopes(schedule, parameters.in_the_middle(schedule))
+        assert slopes is not None
+        assert slopes.L == crossings
+
+
+def test_a_step_that_is_shorter_than_a_message_is_no_handshake() -> None:
+    theta = {"L": 20e-6, "o_s": 1e-6, "o_r": 1e-6, "g": 2e-6, "G": 0.5e-9}
+    sizes = (*size_grid(1 << 16, per_octave=1), 4097)
+    pieces = [Piece(4096, theta), Piece(None, {**theta, "L": 35e-6})]
+    dataset = synthetic_dataset(pieces, sorted(sizes), samples=5, visits=1)
+    fits = fit(dataset, ["loggp"])
+    assert not handshake_sizes(fits[0], sizes, None)
+
+
+def test_a_fit_without_s_tells_acknowledged_sends_too() -> None:
+    model = parameters_to_simulate(fit(acknowledged_sends(), ["loggp"]), anyway=True)
+    assert model.largest_eager_bytes is None
+    assert acknowledged_sizes(model.fit, SIZES, None) == set(SIZES[5:])
+    schedule = exchanges(1024)
+    added = seconds(model, schedule, parse_change("L+1000us")) - seconds(model, schedule)
+    assert added == pytest.approx(ROUNDS * 2 * 1e-3, rel=0.01)
