@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from acknowledged_sends import (
@@ -107,6 +109,17 @@ def test_an_exchange_takes_two_ways_and_twice_a_longer_latency(size: int) -> Non
     assert now == pytest.approx(ROUNDS * (one_way_seconds(size) + one_way_seconds(0)), rel=0.1)
     later = seconds(model, schedule, parse_change("L+1000us"))
     assert later - now == pytest.approx(ROUNDS * 2 * 1e-3, rel=0.01)
+
+
+def test_a_protocol_whose_sends_were_not_measured_is_like_the_one_below_it() -> None:
+    dataset = acknowledged_sends()
+    unknown = [
+        series.message_bytes > 4096 and series.delay_seconds > 0.0 for series in dataset.series
+    ]
+    series = [each for each, left_out in zip(dataset.series, unknown, strict=True) if not left_out]
+    fits = fit(replace(dataset, series=tuple(series)), ["loggp"], boundaries=[128, 4096])
+    assert [segment.border for segment in fits[0].segments] == [None, "protocol", "protocol"]
+    assert acknowledged_sizes(fits[0], SIZES, None) == set(SIZES[5:])
 
 
 def test_small_messages_cross_the_network_once() -> None:

@@ -11,7 +11,8 @@ a protocol begins, as a jump of the one-way time that is nearer to two messages 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import math
+from collections.abc import Iterable, Mapping
 from itertools import pairwise
 
 import numpy as np
@@ -29,7 +30,7 @@ WITH_HANDSHAKE = 3
 def acknowledged_sizes(
     fit: Fit, sizes: Iterable[int], largest_eager_bytes: int | None
 ) -> frozenset[int]:
-    """Which of the sizes, in bytes, are acknowledged, as far as o_s was measured; none up to S, where it is known."""
+    """Which of the sizes, in bytes, are acknowledged; none up to S, where it is known, or where no o_s was measured."""
     protocols = _acknowledged_protocols(fit)
     least = -1 if largest_eager_bytes is None else largest_eager_bytes
     return frozenset(
@@ -49,22 +50,23 @@ def handshake_sizes(
 
 
 def _handshake_protocols(fit: Fit) -> set[int]:
-    """The protocols whose messages follow a handshake, by their first bytes: one more than the first one has.
+    """The protocols whose messages follow a handshake, by their first bytes; as far as is seen, the first has none.
 
-    The bytes between the last size of the first protocol and the next protocol's smallest one are taken at what they
-    cost in the first, where sizes tell it.
+    The jump is from the last size of a protocol to the quickest of the next, less what the bytes between the last size
+    and the next protocol's first cost in the lower protocol. A protocol keeps the handshake until one jumps back.
     """
     ways = _medians(fit, HALF)
     by_protocol: dict[int, list[int]] = {}
     for size in sorted(ways):
         by_protocol.setdefault(_protocol_of(fit, size), []).append(size)
-    protocols = list(by_protocol)
+    back = _empty_message(fit, ways)
     shaking: set[int] = set()
-    for before, protocol in pairwise(protocols):
+    for before, protocol in pairwise(by_protocol):
         lower, size = by_protocol[before], by_protocol[protocol][0]
         byte = (ways[lower[-1]] - ways[lower[0]]) / max(lower[-1] - lower[0], 1)
-        jump = ways[size] - ways[lower[-1]] - max(byte, 0.0) * (size - lower[-1])
-        if jump > ways[min(ways)] or (before in shaking and -jump <= ways[min(ways)]):
+        quickest = min(ways[each] for each in by_protocol[protocol])
+        jump = quickest - ways[lower[-1]] - max(byte, 0.0) * (size - lower[-1])
+        if jump > back or (before in shaking and -jump <= back):
             shaking.add(protocol)
     return shaking
 
@@ -73,19 +75,29 @@ def _acknowledged_protocols(fit: Fit) -> set[int]:
     """The protocols whose sends are acknowledged, by their first bytes; never that of the smallest messages.
 
     Told by the smallest measured size of each, where bytes hide least: o_s is nearer to a message there and back than
-    to a message there.
+    to a message there. Where o_s was not measured, a protocol is like the one below it.
     """
     own, ways = (_medians(fit, quantity) for quantity in (SEND, HALF))
-    back = ways[min(ways)] if ways else 0.0
-    first = _protocol_of(fit, ACKNOWLEDGEMENT_BYTES)
+    back, first = _empty_message(fit, ways), _protocol_of(fit, ACKNOWLEDGEMENT_BYTES)
     smallest: dict[int, int] = {}
     for size in sorted(own.keys() & ways.keys()):
         smallest.setdefault(_protocol_of(fit, size), size)
-    return {
-        protocol
-        for protocol, size in smallest.items()
-        if protocol != first and own[size] - ways[size] > back / 2.0
-    }
+    acknowledged, is_acknowledged = set(), False
+    for protocol in sorted({_protocol_of(fit, each.first_bytes) for each in fit.segments}):
+        if protocol in smallest:
+            size = smallest[protocol]
+            is_acknowledged = protocol != first and own[size] - ways[size] > back / 2.0
+        if is_acknowledged:
+            acknowledged.add(protocol)
+    return acknowledged
+
+
+def _empty_message(fit: Fit, ways: Mapping[int, float]) -> float:
+    """Seconds of a message of no bytes: at most those of the quickest of the first protocol."""
+    first = _protocol_of(fit, ACKNOWLEDGEMENT_BYTES)
+    return min(
+        (way for size, way in ways.items() if _protocol_of(fit, size) == first), default=math.inf
+    )
 
 
 def _protocol_of(fit: Fit, message_bytes: int) -> int:
