@@ -43,6 +43,36 @@ def test_a_sound_trace_is_read_as_it_is(tmp_path: Path) -> None:
     assert rank.requests[first : first + 2].tolist() == rank.requests[:2].tolist() == [0, 1]
 
 
+@pytest.mark.parametrize(
+    ("places", "sentence"),
+    [
+        ([(0, 0b11), (0, 0b11)], ""),
+        ([(0, 0b01), (0, 0b10)], ""),
+        ([(0, 0b01), (0, 0b01)], "2 ranks take turns on 1 processor"),
+        ([(0, 0b11), (0, 0b11), (0, 0b10)], "3 ranks take turns on 2 processors"),
+        ([(0, 0b01), (0, 0b10), (0, 0b11)], "3 ranks take turns on 2 processors"),
+        ([(0, 0b01), (1, 0b01)], ""),
+        ([(0, 0b01), (0, 0b01), (2, 0b01), (2, 0b01)], "4 ranks take turns on 2 processors"),
+        ([(0, 0), (0, 0)], ""),
+    ],
+)
+def test_more_ranks_than_processors_that_they_may_use_are_said(
+    tmp_path: Path, places: list[tuple[int, int]], sentence: str
+) -> None:
+    for rank, (leader, processors) in enumerate(places):
+        write_rank(
+            tmp_path,
+            rank,
+            len(places),
+            sound_entries(),
+            processors=processors,
+            clock_leader=leader,
+        )
+    trace = read_trace(tmp_path)
+    assert trace.sharing.startswith(sentence)
+    assert bool(trace.sharing) == bool(sentence)
+
+
 def refusal(folder: Path) -> str:
     with pytest.raises(CorruptFile) as caught:
         read_trace(folder)

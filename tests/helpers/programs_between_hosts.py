@@ -56,6 +56,8 @@ class TracedProgram:
     """Traced, the mean over the ranks."""
     replayed: Predicted
     changed: dict[str, Predicted]
+    takes_turns: bool
+    """Is it said that there are more ranks than processors?"""
 
     @property
     def replayed_mpi_seconds(self) -> float:
@@ -120,7 +122,8 @@ class Laboratory:
         in_mpi = [row.mpi_seconds - row.start_and_end_seconds for row in said.rows]
         changed = {each.what: predicted(each) for each in said.replay.alternatives}
         mpi_seconds = sum(in_mpi) / len(in_mpi)
-        return TracedProgram(seconds, mpi_seconds, predicted(said.replay), changed)
+        takes_turns = "take turns" in (said.replay.extrapolated or "")
+        return TracedProgram(seconds, mpi_seconds, predicted(said.replay), changed, takes_turns)
 
     def _chiplog(self, *words: object) -> str:
         """What a command of chiplog's prints."""

@@ -105,7 +105,7 @@ def test_slopes_are_differences(seed: int) -> None:
     except RunFailed:
         return
     assert middle.critical_path is not None
-    slopes = middle.critical_path.slopes(parameters)
+    slopes = middle.critical_path.slopes(middle.schedule, parameters)
     assert slopes is not None
     assert [field.name for field in fields(Protocol)][1:] == list(TIMES)
     for name, slope in zip(TIMES, slopes, strict=False):

@@ -58,7 +58,7 @@ def test_slopes_of_real_traces_are_differences(
     parameters = LogGOPS((protocol,), largest_eager_bytes)
     middle = simulate(schedule, parameters, follow=True)
     assert middle.critical_path is not None
-    slopes = middle.critical_path.slopes(parameters)
+    slopes = middle.critical_path.slopes(middle.schedule, parameters)
     assert slopes is not None
     for name, step in STEPS.items():
         slope = getattr(slopes, name[0])

@@ -8,6 +8,7 @@ import pytest
 from prediction import fit_of
 from trace_files import ring, trace_of
 
+import chiplog
 from chiplog.application.replay import schedule_of
 from chiplog.cli import main
 from chiplog.collectives.algorithm import Task
@@ -71,6 +72,11 @@ def test_the_command_corrects_by_a_file(tmp_path: Path, capsys: pytest.CaptureFi
     csv.write_text("operation,ranks,message_bytes,seconds\nallreduce,4,8,0.5\n")
     assert main(["app", str(trace), "--model", str(model), "--anchor", str(csv)]) == 0
     assert "By the model it takes 1.5" in capsys.readouterr().out
+    in_python = chiplog.app(trace, model, anchors=[csv]).replay
+    assert in_python is not None
+    assert in_python.seconds == pytest.approx(1.5, rel=0.01)
+    with pytest.raises(UsageError, match="anchors need a model"):
+        chiplog.app(trace, anchors=[csv])
     assert (
         main(
             [

@@ -1,4 +1,4 @@
-"""Long readings say how far they are, and how long they will take."""
+"""Long readings and replays say how far they are, and how long they will take."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 from own_trace_files import sound_trace
 
-from chiplog.cli.application import LINE_SECONDS, reading_progress
+from chiplog.cli.application import LINE_SECONDS, progress_lines
 from chiplog.tracing.importer import TraceOptions, read_trace
 
 
 def test_a_line_every_few_seconds_has_the_time_left(capsys: pytest.CaptureFixture[str]) -> None:
     now = 0.0
-    progress = reading_progress(Path("traced"), lambda: now)
+    progress = progress_lines("reading traced", lambda: now)
     for share in range(1, 101):
         now = 0.4 * share
         progress(share / 100)
@@ -23,7 +23,7 @@ def test_a_line_every_few_seconds_has_the_time_left(capsys: pytest.CaptureFixtur
 
 
 def test_short_readings_say_nothing(capsys: pytest.CaptureFixture[str]) -> None:
-    progress = reading_progress(Path("traced"), lambda: 0.0)
+    progress = progress_lines("reading traced", lambda: 0.0)
     for share in (0.1, 0.5, 1.0):
         progress(share)
     assert capsys.readouterr().err == ""

@@ -13,6 +13,7 @@ inline constexpr std::size_t header_bytes = 65536;        // a multiple of every
 inline constexpr std::size_t block_bytes = std::size_t{1} << 18;
 inline constexpr std::size_t most_kinds = 240;
 inline constexpr std::size_t kind_name_bytes = 32;
+inline constexpr std::size_t processor_words = 16;
 
 // The counter and CLOCK_MONOTONIC, read at the same moment.
 struct ClockReading {
@@ -47,6 +48,7 @@ struct FileHeader {
   char host[128];
   char mpi[128];
   char names[most_kinds][kind_name_bytes];
+  std::uint64_t processors[processor_words];  // a bit for each that the rank may run on; zeros where that is not known
 };
 static_assert(sizeof(FileHeader) <= header_bytes);
 

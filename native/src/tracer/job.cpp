@@ -1,5 +1,6 @@
 // From MPI_Init to MPI_Finalize: the file, the clocks, and the calls that begin and end a program.
 #include <mpi.h>
+#include <sched.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -36,6 +37,10 @@ void fill_header(FileHeader& header, int rank, int ranks) {
   header.first = clocks_at_load;
   header.realtime_ns = clock_now_ns(CLOCK_REALTIME) - (clock_now_ns(CLOCK_MONOTONIC) - clocks_at_load.monotonic_ns);
   gethostname(header.host, sizeof header.host - 1);
+  cpu_set_t processors;
+  static_assert(sizeof processors == sizeof header.processors);
+  if (sched_getaffinity(0, sizeof processors, &processors) == 0)
+    std::memcpy(header.processors, &processors, sizeof processors);
   char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";
   int length = 0;
   PMPI_Get_library_version(text, &length);

@@ -28,6 +28,7 @@ def app(
     sensitivity: bool = False,
     mpi: str | None = None,
     tuning: File | None = None,
+    anchors: Sequence[File] = (),
     savings: bool = False,
     changes: Sequence[str] = (),
     compare: Sequence[File] = (),
@@ -40,12 +41,15 @@ def app(
     also how that time changes with each parameter of the model; with `savings`, what would save most of it; with
     `changes` such as "L+200us,G*2", its time on networks that differ; with `compare`, its time by other models.
     Collective operations are done by the algorithms that the MPI of the trace takes, or `mpi`, such as "openmpi-5.0",
-    or that the `tuning` file of Open MPI or MPICH says. `report` writes a page of all, `FILE.html` or `FILE.md`.
+    or that the `tuning` file of Open MPI or MPICH says; measured ones in files of `anchors` correct
+    them. `report` writes a page of all, `FILE.html` or `FILE.md`.
 
     CorruptFile where the trace can't be understood; UsageError where the fit can't be simulated, or its own check
     rejects it, unless `anyway`.
     """
     from chiplog.application.costs import costs_of
+    from chiplog.jobs.anchor_files import read_anchors
+    from chiplog.jobs.anchored_replay import AnchoredChooser
     from chiplog.jobs.application import ReplayQuestions, replayed, write_application_page
     from chiplog.jobs.replay import ReplayBy
     from chiplog.jobs.savings import TracedProgram
@@ -56,15 +60,20 @@ def app(
 
     if report is not None:
         check_suffix(report)
-    if model is None and (sensitivity or savings or changes or compare or mpi or tuning):
-        raise UsageError("sensitivity, savings, changes, compare, mpi and tuning need a model.")
+    asked = sensitivity, savings, changes, compare, mpi, tuning, anchors
+    if model is None and any(asked):
+        raise UsageError(
+            "sensitivity, savings, changes, compare, mpi, tuning and anchors need a model."
+        )
     read_in = read_trace(trace, TraceOptions(any_source))
-    program = TracedProgram(
-        os.fspath(trace), read_in, flops_per_second, _chooser(read_in, mpi, tuning)
-    )
+    choose = _chooser(read_in, mpi, tuning)
+    fitted = None if model is None else parameters_to_simulate(fits_of(model), anyway=anyway)
+    if fitted is not None and anchors:
+        choose = AnchoredChooser(choose, fitted.fit, read_anchors(anchors))
+    program = TracedProgram(os.fspath(trace), read_in, flops_per_second, choose)
     result, by = costs_of(program.trace), None
-    if model is not None:
-        by = ReplayBy(parameters_to_simulate(fits_of(model), anyway=anyway), trace=program.name)
+    if fitted is not None:
+        by = ReplayBy(fitted, trace=program.name)
         others = {
             os.fspath(path): parameters_to_simulate(fits_of(path), anyway=anyway)
             for path in compare

@@ -42,6 +42,8 @@ class ReplayedTrace:
     algorithms: dict[str, str]
     """The algorithm that stands for each collective function that was called."""
     notes: tuple[str, ...]
+    sharing: str = ""
+    """As of the trace."""
 
 
 def schedule_of(
@@ -69,7 +71,7 @@ def schedule_of(
     refuse_more(
         "TRACE: operations of its replay", arrays.operations, MOST_OPERATIONS, "replay a part of it"
     )
-    return ReplayedTrace(arrays.schedule(), plan.algorithms, plan.notes)
+    return ReplayedTrace(arrays.schedule(), plan.algorithms, plan.notes, trace.sharing)
 
 
 def computed_times_ns(

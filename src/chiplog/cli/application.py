@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 WILDCARDS = (-1, -2)
 """Given: MPI_ANY_SOURCE of Open MPI, and of MPICH."""
 LINE_SECONDS = 5.0
-"""Given: between two lines on how far reading has got, and before the first."""
+"""Given: between two lines on how far the work has got, and before the first."""
 
 
 @dataclass(frozen=True)
@@ -156,7 +156,9 @@ def application(
     reading.check()
     if report is not None:
         check_suffix(report)
-    options = TraceOptions(any_source=reading.any_source, progress=reading_progress(trace))
+    options = TraceOptions(
+        any_source=reading.any_source, progress=progress_lines(f"reading {trace}")
+    )
     traced = read_trace(trace, options)
     choose = _chooser(traced, reading.mpi, model) if model.is_asked else None
     program = TracedProgram(str(trace), traced, reading.flops_per_second, choose)
@@ -164,7 +166,8 @@ def application(
     if model.is_asked:
         by = _by(model, program.schedule, str(trace))
         questions = _questions(model, program.schedule, is_page_asked=report is not None)
-        result = replayed(result, program, by, questions)
+        progress = progress_lines(f"replaying {trace}")
+        result = replayed(result, program, by, questions, progress)
     elif asked := model.asked_of_a_model:
         raise UsageError(
             f"{asked}: needs a model: add --model MODEL.json, or --L, --o, --g and --G."
@@ -179,10 +182,10 @@ def application(
         note(f"{sentence}.")
 
 
-def reading_progress(
-    path: Path, clock: Callable[[], float] = time.monotonic
+def progress_lines(
+    work: str, clock: Callable[[], float] = time.monotonic
 ) -> Callable[[float], None]:
-    """Takes the share of a file or folder that has been read, and says it with the time left, for long ones."""
+    """Takes the share of some work that is done, and says it with the time left, where it takes long."""
     began = clock()
     next_line = began + LINE_SECONDS
 
@@ -193,7 +196,7 @@ def reading_progress(
             return
         next_line = now + LINE_SECONDS
         seconds_left = (now - began) * (1.0 - share) / share
-        note(f"reading {path}: {100 * share:.0f} %, {seconds_left:.0f} s left.")
+        note(f"{work}: {100 * share:.0f} %, {seconds_left:.0f} s left.")
 
     return progress
 

@@ -105,11 +105,11 @@ def simulate(
     if fitted is not None:
         tell_states(fitted.fit)
     if trace is not None:
-        _write_trace(schedule, simulation, trace)
+        _write_trace(simulation, trace)
     if results.report is not None:
         makespan_ps = simulation.makespan_ps
         shown = time_range or Range(simulation, makespan_ps, makespan_ps)
-        _write_report(schedule, shown, file.name, results.report)
+        _write_report(shown, file.name, results.report)
     if results.json_file:
         content = simulation_to_json(simulation, time_range, beyond, rejected, repeated)
         write_json(results.json_file, content | ({} if corrected is None else corrected.to_json()))
@@ -207,20 +207,20 @@ def _simulated(
     return run(schedule, parameters, conditions=conditions, trace=wants_trace)
 
 
-def _write_trace(schedule: Schedule, simulation: Simulation, path: Path) -> None:
+def _write_trace(simulation: Simulation, path: Path) -> None:
     from chiplog.output_file import replacing
     from chiplog.simulation.chrome_trace import write_chrome_trace
 
     with replacing(path) as file:
-        write_chrome_trace(schedule, simulation, file)
+        write_chrome_trace(simulation.schedule, simulation, file)
     note(f"the trace is {path}.")
 
 
-def _write_report(schedule: Schedule, time_range: Range, title: str, path: Path) -> None:
+def _write_report(time_range: Range, title: str, path: Path) -> None:
     from chiplog.jobs.schedule_page import schedule_page
     from chiplog.report.write import write_document
 
-    write_document(schedule_page(schedule, time_range, title), path)
+    write_document(schedule_page(time_range.simulation.schedule, time_range, title), path)
     note(f"the report is {path}.")
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -29,34 +29,56 @@ class ReplayQuestions:
     others: Mapping[str, FittedParameters] = field(default_factory=dict)
     """Other models, by name."""
 
+    @property
+    def answers(self) -> int:
+        """How many there are to be, with the replay's time."""
+        return 1 + len(self.changes) + len(self.others) + self.sensitivity + self.savings
+
 
 def replayed(
-    costs: AppResult, program: TracedProgram, by: ReplayBy, questions: ReplayQuestions
+    costs: AppResult,
+    program: TracedProgram,
+    by: ReplayBy,
+    questions: ReplayQuestions,
+    progress: Callable[[float], None] = lambda _: None,
 ) -> AppResult:
-    """The costs with the time by a model, and the answers to the questions; errors as of `ReplayBy.simulate`."""
+    """The costs with the time by a model, and the answers to the questions; errors as of `ReplayBy.simulate`.
+
+    `progress` is called with the share of the answers that are there.
+    """
     answer = replay(costs, program.replayed, by)
-    answer = replace(
-        answer,
-        alternatives=_alternatives(answer, program, by, questions),
-        sensitivity=sensitivity(program.schedule, by) if questions.sensitivity else None,
-        savings=savings(program, by) if questions.savings else None,
-    )
+    answers = _answers(answer, program, by, questions)
+    for done in range(1, questions.answers):
+        progress(done / questions.answers)
+        answer = next(answers)
     return replace(costs, replay=answer)
+
+
+def _answers(
+    answer: Replay, program: TracedProgram, by: ReplayBy, questions: ReplayQuestions
+) -> Iterator[Replay]:
+    """The answer with one more of what was asked each time."""
+    for row in _alternatives(answer, program, by, questions):
+        answer = replace(answer, alternatives=(*answer.alternatives, row))
+        yield answer
+    if questions.sensitivity:
+        answer = replace(answer, sensitivity=sensitivity(program.schedule, by))
+        yield answer
+    if questions.savings:
+        yield replace(answer, savings=savings(program, by))
 
 
 def _alternatives(
     answer: Replay, program: TracedProgram, by: ReplayBy, questions: ReplayQuestions
-) -> tuple[Alternative, ...]:
+) -> Iterator[Alternative]:
     schedule = program.schedule
     paired = PairedTimes(schedule, by)
-    alternatives = []
     for text, change in questions.changes.items():
         saves = paired.saved_share(Variant(schedule, change))
-        alternatives.append(alternative(text, by.simulate(schedule, change), saves))
+        yield alternative(text, by.simulate(schedule, change), saves)
     for name, fitted in questions.others.items():
         other = ReplayBy(fitted, trace=by.trace).simulate(schedule)
-        alternatives.append(alternative(name, other, saves_by(answer, other)))
-    return tuple(alternatives)
+        yield alternative(name, other, saves_by(answer, other))
 
 
 def write_application_page(

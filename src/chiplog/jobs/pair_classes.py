@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -46,7 +47,10 @@ def read_fitted_classes(path: str | os.PathLike[str], schedule: Schedule) -> Fit
 def _fit(class_content: Mapping[str, Any], directory: Path) -> FittedParameters | None:
     if "model" not in class_content:
         return None
-    return fitted_parameters(directory / class_content["model"], class_content.get("target"))
+    fitted = fitted_parameters(directory / class_content["model"], class_content.get("target"))
+    return replace(
+        fitted, follows_acknowledgements=False
+    )  # classes have one schedule for all their fits
 
 
 def _protocols(

@@ -129,7 +129,8 @@ def replay(costs: AppResult, replayed: ReplayedTrace, by: ReplayBy) -> Replay:
     schedule = replayed.schedule
     answer = by.simulate(schedule)
     seconds, low, high = seconds_of(answer)
-    path = answer.simulation.critical_path
+    simulation = answer.simulation
+    path = simulation.critical_path
     assert path is not None
     return Replay(
         seconds=seconds,
@@ -138,11 +139,19 @@ def replay(costs: AppResult, replayed: ReplayedTrace, by: ReplayBy) -> Replay:
         traced_seconds=costs.seconds if costs.has_times else None,
         algorithms=replayed.algorithms,
         notes=replayed.notes,
-        extrapolated=by.fitted.beyond(schedule) if by.fitted else None,
+        extrapolated=_beyond(replayed, by),
         rejected=rejection(by.fitted.fit) if by.fitted else None,
-        critical_path=path.shares(schedule, answer.simulation.makespan_ps) if seconds else None,
-        slopes=None if by.conditions.pairs else path.slopes(by.parameters_of(schedule)),
+        critical_path=path.shares(simulation.schedule, simulation.makespan_ps) if seconds else None,
+        slopes=None
+        if by.conditions.pairs
+        else path.slopes(simulation.schedule, by.parameters_of(schedule)),
     )
+
+
+def _beyond(replayed: ReplayedTrace, by: ReplayBy) -> str | None:
+    """What the model does not know of the trace's messages, ranks and processors."""
+    beyond = by.fitted.beyond(replayed.schedule) if by.fitted else None
+    return "; ".join(reason for reason in (beyond, replayed.sharing) if reason) or None
 
 
 def alternative(what: str, other: Range, saves: AnswerSpan) -> Alternative:

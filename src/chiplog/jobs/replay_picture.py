@@ -35,6 +35,7 @@ class ReplayPicture:
 def replay_picture(schedule: Schedule, by: ReplayBy) -> ReplayPicture:
     """Of the replay with the parameters in the middle of what is known; RunFailed as of `simulate`."""
     simulation = simulated_in_the_middle(schedule, by)
+    schedule = simulation.schedule
     path = simulation.critical_path
     assert path is not None
     by_rank = _by_rank(schedule, path, simulation.makespan_ps)

@@ -28,7 +28,10 @@ from chiplog.prediction.loggp import LogGPSpeaker
 from chiplog.prediction.model_error import model_error, with_model_error, with_states
 from chiplog.prediction.network import Space
 from chiplog.prediction.network_change import UNCHANGED, NetworkChange
+from chiplog.prediction.network_crossings import acknowledged_sizes, handshake_sizes
+from chiplog.prediction.sent_sizes import message_counts
 from chiplog.prediction.simulated import MOST_EVENTS, PS_PER_SECOND, ScheduleTimes
+from chiplog.schedule.acknowledged import with_acknowledgements
 from chiplog.schedule.arrays import CALC, Schedule
 from chiplog.schedule.traffic import Traffic, incasts_of, traffic_of
 from chiplog.simulation.conditions import Conditions
@@ -71,6 +74,8 @@ class FittedParameters:
     fit: Fit
     largest_eager_bytes: int | None = None
     """S: longer sends wait for their receive; None where none does, or where it is not known."""
+    follows_acknowledgements: bool = True
+    """Does a schedule get the messages that tell a sender that its own has come, where the fit shows them?"""
 
     @cached_property
     def speaker(self) -> LogGPSpeaker:
@@ -88,7 +93,19 @@ class FittedParameters:
         if change.largest_eager_bytes is None:
             change = replace(change, largest_eager_bytes=self.largest_eager_bytes)
         schedule = change.of_schedule(schedule)
-        return ScheduleTimes(schedule, self.speaker, conditions, used=used, change=change)
+        sizes, limit = message_counts(schedule), change.largest_eager_bytes
+        acknowledged: frozenset[int] = frozenset()
+        if self.follows_acknowledgements:
+            acknowledged = acknowledged_sizes(self.fit, sizes, limit)
+        return ScheduleTimes(
+            with_acknowledgements(schedule, acknowledged),
+            self.speaker,
+            conditions,
+            used=used,
+            change=change,
+            acknowledged=acknowledged,
+            handshakes=handshake_sizes(self.fit, sizes, limit),
+        )
 
     def in_the_middle(self, schedule: Schedule) -> LogGOPS:
         """The costs of the sizes that the schedule sends, in the middle of the set."""

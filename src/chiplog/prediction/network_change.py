@@ -85,7 +85,7 @@ class NetworkChange:
             + (self.latency - 1.0) * parts.latency_ps
             + (self.overhead - 1.0) * parts.busy_ps
             + (self.byte_time - 1.0) * min(parts.wire_ps, parts.way_ps)
-            + PS_PER_SECOND * self.added_latency_seconds
+            + PS_PER_SECOND * self.added_latency_seconds * times.crossings
         )
         return replace(
             times,

@@ -13,12 +13,15 @@ import numpy as np
 
 from chiplog.errors import RunFailed
 from chiplog.fitting.predictions.known import Array
+from chiplog.fitting.predictions.regime import Vectors
 from chiplog.fitting.settings import REPLICATES
 from chiplog.prediction.convention import TimeConvention
 from chiplog.prediction.loggp import LogGPSpeaker, RegimeNetwork
 from chiplog.prediction.network import Space, segment_of
 from chiplog.prediction.network_change import UNCHANGED, NetworkChange
+from chiplog.prediction.network_crossings import WITH_HANDSHAKE, without_waiting
 from chiplog.prediction.sent_sizes import message_counts
+from chiplog.schedule.acknowledged import ACKNOWLEDGEMENT_BYTES
 from chiplog.schedule.arrays import Schedule
 from chiplog.schedule.traffic import Traffic, incasts_of, traffic_of
 from chiplog.simulation import Conditions, LogGOPS, simulate
@@ -45,6 +48,10 @@ class ScheduleTimes:
     convention: TimeConvention = TimeConvention.COMMON_START
     change: NetworkChange = UNCHANGED
     """Of the measured network; the schedule is as it is."""
+    acknowledged: frozenset[int] = frozenset()
+    """Sizes in bytes whose acknowledgements are messages of the schedule."""
+    handshakes: frozenset[int] = frozenset()
+    """Sizes in bytes whose messages follow a handshake."""
     errors: Array | None = None
     """By what each draw multiplies all messages of a regime, as of `drawn_errors`; None: by 1."""
 
@@ -117,7 +124,7 @@ class ScheduleTimes:
         rows: list[list[MessageTimes]] = []
         for size in self._counts:
             segment = segment_of(self.speaker.fit, size)
-            costs = network.at(segment, size, traffic)
+            costs = self._costs(network, size, traffic)
             if self.errors is not None and network.whole:
                 factors = self.errors[segment]
                 costs = {
@@ -125,15 +132,29 @@ class ScheduleTimes:
                 }
             keeps_up = self.speaker.regimes[segment].receiver_keeps_up
             columns = zip(*(values.tolist() for values in costs.values()), strict=True)
+            crossings = WITH_HANDSHAKE if size in self.handshakes else 1
             times = [
-                MessageTimes.from_seconds(
-                    size, dict(zip(costs, row, strict=True)), receiver_keeps_up=keeps_up
+                replace(
+                    MessageTimes.from_seconds(
+                        size, dict(zip(costs, row, strict=True)), receiver_keeps_up=keeps_up
+                    ),
+                    crossings=crossings,
                 )
                 for row in columns
             ]
             is_changed = replace(self.change, largest_eager_bytes=None) != UNCHANGED
             rows.append(list(map(self.change.of_times, times)) if is_changed else times)
         return list(zip(*rows, strict=True))
+
+    def _costs(self, network: RegimeNetwork, size: int, traffic: Traffic) -> Vectors:
+        """The parameter vectors of messages of that size."""
+        fit = self.speaker.fit
+        costs = network.at(segment_of(fit, size), size, traffic)
+        if size not in self.acknowledged:
+            return costs
+        alone = network.at(segment_of(fit, size), size)
+        back = network.at(segment_of(fit, ACKNOWLEDGEMENT_BYTES), ACKNOWLEDGEMENT_BYTES)
+        return without_waiting(costs, alone, back, size)
 
     def evaluate(self, fractions: Array, whole: bool) -> Array:
         """Times in seconds, as `Evaluate`; of a long schedule only the draws at the ends of the interval."""

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chiplog.schedule.arrays import CALC, Schedule
-from chiplog.simulation.parameters import LogGOPS, Protocol
+from chiplog.simulation.parameters import LogGOPS, MessageTimes, Protocol
 
 STEP = np.dtype([("start_ps", "<i8"), ("operation", "<u4"), ("at_receiver", "<u4")])
 """Where the path goes from one operation to the next; a message is on it at its sender and at its receiver."""
@@ -41,18 +41,34 @@ class CriticalPath:
 
     def shares(self, schedule: Schedule, makespan_ps: int) -> PathShares:
         """What the makespan is spent with. NaN where it is 0."""
-        operation, at_receiver = self.steps["operation"], self.steps["at_receiver"]
+        operation = self.steps["operation"]
         lasting_ps = np.diff(self.steps["start_ps"], append=makespan_ps)
         is_computing = schedule.operations["kind"][operation] == CALC
-        flies = np.zeros(operation.size, bool)
-        flies[:-1] = (operation[1:] == operation[:-1]) & (at_receiver[1:] > at_receiver[:-1])
         computing, in_flight = (
             float(lasting_ps[kind].sum()) / makespan_ps if makespan_ps else np.nan
-            for kind in (is_computing, flies)
+            for kind in (is_computing, self._flies)
         )
         return PathShares(computing, 1.0 - computing - in_flight, in_flight)
 
-    def slopes(self, parameters: LogGOPS) -> Slopes | None:
+    @property
+    def _flies(self) -> NDArray[np.bool_]:
+        """The steps at which a message goes from its sender to its receiver."""
+        operation, at_receiver = self.steps["operation"], self.steps["at_receiver"]
+        flies = np.zeros(operation.size, bool)
+        flies[:-1] = (operation[1:] == operation[:-1]) & (at_receiver[1:] > at_receiver[:-1])
+        return flies
+
+    def _further_crossings(self, schedule: Schedule, parameters: LogGOPS) -> int:
+        """How often the messages of the path cross the network, beyond once each."""
+        times = [each for each in parameters.protocols if isinstance(each, MessageTimes)]
+        if not times:
+            return 0
+        sizes = schedule.operations["amount"][self.steps["operation"][self._flies]]
+        first_bytes = np.array([each.first_bytes for each in times[1:]], np.uint64)
+        crossings = np.array([each.crossings for each in times])
+        return int((crossings[np.searchsorted(first_bytes, sizes, side="right")] - 1).sum())
+
+    def slopes(self, schedule: Schedule, parameters: LogGOPS) -> Slopes | None:
         """How the makespan changes with each parameter, the same change for messages of all sizes.
 
         None where G bounds the receives of some sizes and O those of others: then G has no slope that holds for all.
@@ -73,7 +89,7 @@ class CriticalPath:
         else:
             O, G = O + self.receive.further_bytes, G + self.one_way.further_bytes
         return Slopes(
-            L=self.one_way.starts,
+            L=self.one_way.starts + self._further_crossings(schedule, parameters),
             o=overheads + 2 * self.one_way.starts,
             g=self.nic.starts,
             G=G,

@@ -126,6 +126,8 @@ class MessageTimes:
     one_way_as: int
     receiver_keeps_up: bool
     """Does a receive take at most what its sender's CPU or the NIC takes? It never takes longer than the message."""
+    crossings: int = 1
+    """How often the network is crossed, one way after the other, until the message is received."""
 
     @classmethod
     def from_seconds(

@@ -28,13 +28,15 @@ class Simulation:
 
     `finish_ps` says when each rank was done, in picoseconds, shape (ranks,); `events` counts operations executed and
     messages sent, three a message; `busy` has the type BUSY and the shape (busy times,), in the order of execution,
-    and is empty unless a trace was asked for. `critical_path` is there if it was asked for.
+    and is empty unless a trace was asked for. `critical_path` is there if it was asked for. `schedule` is what was
+    executed: its operations are those that `busy` and `critical_path` number.
     """
 
     finish_ps: NDArray[np.int64]
     events: int
     wall_seconds: float
     busy: NDArray[Any]
+    schedule: Schedule
     critical_path: CriticalPath | None = None
 
     @property
@@ -87,4 +89,4 @@ def simulate(
     if unfinished.size or unreceived.size:
         raise RunFailed(stuck_sentence(schedule, unfinished, unreceived))
     path = critical_path(counts, steps) if follow else None
-    return Simulation(finish, events, seconds, busy.view(BUSY), path)
+    return Simulation(finish, events, seconds, busy.view(BUSY), schedule, path)

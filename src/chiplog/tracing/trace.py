@@ -190,5 +190,7 @@ class Trace:
     """Sentences on what to know of it."""
     has_times: bool = True
     """False where only computation is known, in flops: then all times are 0."""
+    sharing: str = ""
+    """How many ranks have to take turns on how many processors, in words; "" where none are known to."""
     mpi: str = ""
     """What the MPI of the program calls itself; "" where that is not known."""

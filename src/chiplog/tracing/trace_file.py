@@ -40,6 +40,7 @@ HEADER = np.dtype(
         ("host", "S128"),
         ("mpi", "S128"),
         ("names", "S32", (240,)),
+        ("processors", "S128"),
     ]
 )
 """Given: the format."""

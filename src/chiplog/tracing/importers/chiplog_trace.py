@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from chiplog.counts import counted
 from chiplog.errors import CorruptFile
 from chiplog.tracing.importer import TraceImporter, TraceOptions
 from chiplog.tracing.recorded_rank import (
@@ -48,13 +49,14 @@ def _read(place: Path, options: TraceOptions) -> Trace:
     ranks = tuple(_rank_trace(record, groups, origin_ns) for record in recorded)
     lost = sum(int(record.header["lost_calls"]) for record in recorded)
     if lost:
-        notes.append(f"{lost} calls are missing: the disk was full.")
+        notes.append(f"{lost} calls are missing: the disk was full")
     return Trace(
         ranks=ranks,
         communicators=tuple(groups.members),
         hosts=tuple(record.host for record in recorded),
         source=f"chiplog trace, {recorded[0].mpi}",
         mpi=recorded[0].mpi,
+        sharing=_sharing(recorded),
         notes=tuple(notes),
     )
 
@@ -98,7 +100,7 @@ def _correct_clocks(recorded: Sequence[RecordedRank]) -> list[str]:
         if not known:
             rough.append(record.host)
     hosts = ", ".join(sorted(set(rough)))
-    return [f"the clocks of {hosts} are only known by the time of day."] if rough else []
+    return [f"the clocks of {hosts} are only known by the time of day"] if rough else []
 
 
 def _notes_on_threads(recorded: Sequence[RecordedRank]) -> list[str]:
@@ -107,8 +109,30 @@ def _notes_on_threads(recorded: Sequence[RecordedRank]) -> list[str]:
         return []
     return [
         f"several threads call MPI on {len(ranks)} of {len(recorded)} ranks: time in MPI is that of all of them, "
-        "and a replay takes their calls as those of one thread, which may wait for each other for ever."
+        "and a replay takes their calls as those of one thread, which may wait for each other for ever"
     ]
+
+
+def _sharing(recorded: Sequence[RecordedRank]) -> str:
+    """Ranks of one machine of which there are more than processors that any of them may run on."""
+    crowds: list[tuple[int, int, int]] = []
+    for record in recorded:
+        machine, ranks = int(record.header["clock_leader"]), 1
+        processors = int.from_bytes(record.header["processors"], "little")
+        for crowd in [each for each in crowds if each[0] == machine and each[1] & processors]:
+            crowds.remove(crowd)
+            processors, ranks = processors | crowd[1], ranks + crowd[2]
+        crowds.append((machine, processors, ranks))
+    shared = [
+        (ranks, processors.bit_count())
+        for _, processors, ranks in crowds
+        if ranks > processors.bit_count() > 0
+    ]
+    if not shared:
+        return ""
+    ranks, processors = (sum(counts) for counts in zip(*shared, strict=True))
+    turns = f"{counted(ranks, 'rank')} take turns on {counted(processors, 'processor')}"
+    return f"{turns}, which no model of messages knows"
 
 
 def _real_minus_monotonic(record: RecordedRank) -> int:

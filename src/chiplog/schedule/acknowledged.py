@@ -1,0 +1,83 @@
+"""Schedules whose sends end when the receiver has said that it has the message, in a message of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chiplog.schedule.arrays import ANY, CALC, DEPENDENCY, RECEIVE, SEND, Schedule
+
+ACKNOWLEDGEMENT_BYTES = 0
+"""Given: an acknowledgement carries nothing but itself."""
+Places = NDArray[np.int64]
+"""Indices of operations."""
+
+
+def with_acknowledgements(schedule: Schedule, sizes: Collection[int]) -> Schedule:
+    """The schedule where sends of these sizes, in bytes, end when an acknowledgement has come back.
+
+    What is added stands behind the operations of `schedule`, which keep their places. A receiver acknowledges a message
+    before it goes on. The schedule itself is returned where it has receives of any source or tag, whose senders only
+    its execution tells, or sends without a receive.
+    """
+    sends, receives = _pairs(schedule)
+    operations = schedule.operations
+    waits = np.isin(operations["amount"][sends], list(sizes))
+    sends, receives = sends[waits], receives[waits]
+    first_tag = int(operations["tag"].max(initial=0)) + 1
+    if not sends.size or first_tag + sends.size > ANY:
+        return schedule
+    added = operations[np.concatenate([receives, sends])]
+    added["amount"] = ACKNOWLEDGEMENT_BYTES
+    added["kind"] = np.repeat([SEND, RECEIVE], sends.size)
+    added["tag"] = first_tag + np.tile(np.arange(sends.size), 2)
+    added["traffic"] = 0
+    answers = operations.size + np.arange(sends.size)
+    arrivals = answers + sends.size
+    ends = (
+        schedule.requires_end,
+        _dependencies(answers, receives),
+        _also_after(schedule, np.concatenate([receives, sends]), operations.size),
+    )
+    starts = schedule.requires_start, _dependencies(arrivals, sends)
+    return replace(
+        schedule,
+        operations=np.concatenate([operations, added]),
+        requires_end=np.concatenate(ends),
+        requires_start=np.concatenate(starts),
+        lines=None,
+    )
+
+
+def _pairs(schedule: Schedule) -> tuple[Places, Places]:
+    """All sends and the receive of each, in the order in which MPI matches them; none where that is not known."""
+    operations = schedule.operations
+    sends, receives = (np.flatnonzero(operations["kind"] == kind) for kind in (SEND, RECEIVE))
+    sent, received = (
+        np.stack([operations[name][places] for name in names])
+        for places, names in ((sends, ("tag", "peer", "rank")), (receives, ("tag", "rank", "peer")))
+    )
+    in_order, received_in_order = np.lexsort(sent), np.lexsort(received)
+    is_open = operations["kind"] != CALC
+    is_open &= (operations["peer"] == ANY) | (operations["tag"] == ANY)
+    if is_open.any() or not np.array_equal(sent[:, in_order], received[:, received_in_order]):
+        return sends[:0], receives[:0]
+    return sends[in_order], receives[received_in_order]
+
+
+def _also_after(schedule: Schedule, places: Places, first_added: int) -> NDArray[np.void]:
+    """What waits for the end of one of `places` waits for the operation that was added for it, too."""
+    added_for = np.zeros(schedule.operations.size, np.int64)
+    added_for[places] = first_added + np.arange(places.size)
+    added = added_for[schedule.requires_end["on"]]
+    waits = added > 0
+    return _dependencies(schedule.requires_end["operation"][waits], added[waits])
+
+
+def _dependencies(operations: Places, on: Places) -> NDArray[np.void]:
+    dependencies = np.empty(operations.size, DEPENDENCY)
+    dependencies["operation"], dependencies["on"] = operations, on
+    return dependencies
