@@ -24,7 +24,7 @@ from chiplog.application.replay import schedule_of
 from chiplog.errors import CorruptFile, UsageError
 from chiplog.jobs.replay import ReplayBy, replay
 from chiplog.simulation import LogGOPS
-from chiplog.tracing.builder import Call
+from chiplog.tracing.builder import ImportedCall
 from chiplog.tracing.importer import read_trace
 from chiplog.tracing.trace import ANYBODY, Trace
 from chiplog.tracing.trace_file import BLOCK, ENTRY, HEADER
@@ -118,9 +118,9 @@ def test_lying_numbers_end_with_a_sentence_or_a_trace_in_bounded_memory(seed: in
     assert all(row.waiting_seconds <= row.mpi_seconds + 1e-9 for row in rows)
 
 
-def drawn_calls(dice: random.Random, rank: int, ranks: int) -> list[Call]:
+def drawn_calls(dice: random.Random, rank: int, ranks: int) -> list[ImportedCall]:
     """Calls that need not fit those of other ranks; times may go back and jump."""
-    calls: list[Call] = []
+    calls: list[ImportedCall] = []
     now, opened = 0, 0
     for _ in range(dice.randrange(12)):
         now += dice.choice((0, 10, 10_000, -500, 2**40))
@@ -131,7 +131,7 @@ def drawn_calls(dice: random.Random, rank: int, ranks: int) -> list[Call]:
         )
         size = dice.choice((0, 8, 5000, 2**40))
         if kind == "Wait":
-            calls.append(Call(kind, now, end, completes=(dice.randrange(opened + 1),)))
+            calls.append(ImportedCall(kind, now, end, completes=(dice.randrange(opened + 1),)))
             continue
         if kind in ("Send", "Ssend", "Isend", "Bcast") and other == ANYBODY:
             other = rank
@@ -140,7 +140,9 @@ def drawn_calls(dice: random.Random, rank: int, ranks: int) -> list[Call]:
         starts = opened if kind in ("Isend", "Irecv") else None
         opened += starts is not None
         calls.append(
-            Call(kind, now, end, other, dice.randrange(2), size * gives, size * gets, starts=starts)
+            ImportedCall(
+                kind, now, end, other, dice.randrange(2), size * gives, size * gets, starts=starts
+            )
         )
     return calls
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from chiplog.tracing.builder import Call, RankBuilder
+from chiplog.tracing.builder import ImportedCall, RankBuilder
 from chiplog.tracing.trace import Trace
 
 EPOCH_US = 1_700_000_000_000_000
@@ -71,7 +71,7 @@ def ring(folder: Path, ranks: int = 4, rounds: int = 3) -> Path:
     return write_allprof(folder, files)
 
 
-def trace_of(*ranks: Sequence[Call], communicators: Sequence[Sequence[int]] = ()) -> Trace:
+def trace_of(*ranks: Sequence[ImportedCall], communicators: Sequence[Sequence[int]] = ()) -> Trace:
     """A trace of these calls, rank by rank."""
     built = []
     for rank, calls in enumerate(ranks):

@@ -11,7 +11,7 @@ from replay_by_hand import ReplayByHand
 from trace_files import trace_of
 
 from chiplog.application.replay import schedule_of
-from chiplog.tracing.builder import Call
+from chiplog.tracing.builder import ImportedCall
 from chiplog.tracing.trace import ANYBODY, SENDRECV_RECEIVE, STARTALL_START
 
 KINDS = (
@@ -25,7 +25,7 @@ class DrawnRank:
 
     def __init__(self, dice: random.Random, rank: int, ranks: int) -> None:
         self.dice, self.rank, self.ranks = dice, rank, ranks
-        self.calls: list[Call] = []
+        self.calls: list[ImportedCall] = []
         self.now, self.made = 0, 0
         for _ in range(dice.randrange(20)):
             self._call(dice.choice(KINDS))
@@ -44,28 +44,30 @@ class DrawnRank:
         communicator = dice.choice((0, 1)) if self.rank < 2 else 0
         sizes = dice.choice(((8, 0), (0, 8)))
         if kind in ("Sendrecv", "Isendrecv"):
-            self.calls.append(Call(kind, *times, peer, tag, 8, 0, starts=starts))
+            self.calls.append(ImportedCall(kind, *times, peer, tag, 8, 0, starts=starts))
             half = dice.randrange(self.ranks), dice.randrange(2)
-            self.calls.append(Call(SENDRECV_RECEIVE, self.now, self.now, *half, 0, 8))
+            self.calls.append(ImportedCall(SENDRECV_RECEIVE, self.now, self.now, *half, 0, 8))
         elif kind == "Startall":
-            self.calls.append(Call(kind, *times))
-            self.calls.append(Call(STARTALL_START, begin, begin, peer, tag, *sizes, starts=starts))
+            self.calls.append(ImportedCall(kind, *times))
+            self.calls.append(
+                ImportedCall(STARTALL_START, begin, begin, peer, tag, *sizes, starts=starts)
+            )
         elif kind == "Start":
-            self.calls.append(Call(kind, *times, peer, tag, *sizes, starts=starts))
+            self.calls.append(ImportedCall(kind, *times, peer, tag, *sizes, starts=starts))
         elif kind.startswith("Wait"):
             several = 1 if kind == "Wait" else dice.randrange(5)
             awaited = tuple(dice.randrange(self.made + 1) for _ in range(several))
-            self.calls.append(Call(kind, *times, completes=awaited))
+            self.calls.append(ImportedCall(kind, *times, completes=awaited))
         elif kind in ("Bcast", "Exscan", "Iallreduce", "Ibarrier", "Comm_dup"):
             root = dice.randrange(2)
             self.calls.append(
-                Call(kind, *times, root, 0, 8, 8, communicator=communicator, starts=starts)
+                ImportedCall(kind, *times, root, 0, 8, 8, communicator=communicator, starts=starts)
             )
         else:
             gives = kind.lower().endswith("send")
             other = peer if gives else dice.choice((peer, ANYBODY))
             self.calls.append(
-                Call(kind, *times, other, tag, 8 * gives, 8 * (not gives), starts=starts)
+                ImportedCall(kind, *times, other, tag, 8 * gives, 8 * (not gives), starts=starts)
             )
 
 

@@ -19,7 +19,7 @@ from chiplog.jobs.anchored_replay import AnchoredChooser, refuse_unused
 from chiplog.jobs.simulated_model import FittedParameters
 from chiplog.prediction.anchors import Anchor
 from chiplog.prediction.predict import predict
-from chiplog.tracing.builder import Call
+from chiplog.tracing.builder import ImportedCall
 from chiplog.tracing.trace import Trace
 
 FIT = fit_of("loggp", {"L": 2.5e-6, "o_s": 1.5e-6, "o_r": 1.5e-6, "g": 1e-6, "G": 6e-9})
@@ -27,7 +27,9 @@ RANKS, SIZE = 8, 50_000
 
 
 def reduced(size: int = SIZE) -> Trace:
-    return trace_of(*RANKS * [[Call("Allreduce", 0, 10, sent_bytes=size, received_bytes=size)]])
+    return trace_of(
+        *RANKS * [[ImportedCall("Allreduce", 0, 10, sent_bytes=size, received_bytes=size)]]
+    )
 
 
 def by_model(size: int = SIZE) -> float:

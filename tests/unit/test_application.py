@@ -22,19 +22,19 @@ from chiplog.counts import number_ranges
 from chiplog.errors import CorruptFile
 from chiplog.schedule.traffic import Traffic, traffic_of
 from chiplog.simulation import LogGOPS, simulate
-from chiplog.tracing.builder import Call
+from chiplog.tracing.builder import ImportedCall
 from chiplog.tracing.importer import read_trace
 from chiplog.tracing.trace import ANY_TAG, ANYBODY, SENDRECV_RECEIVE, Trace
 
 BY_HAND = ("--L", "6000", "--o", "1500", "--g", "2000", "--G", "5")
 
 
-def send(begin: int, end: int, to: int, size: int = 8, *, tag: int = 0) -> Call:
-    return Call("Send", begin, end, to, tag, sent_bytes=size)
+def send(begin: int, end: int, to: int, size: int = 8, *, tag: int = 0) -> ImportedCall:
+    return ImportedCall("Send", begin, end, to, tag, sent_bytes=size)
 
 
-def receive(begin: int, end: int, source: int, size: int = 8, *, tag: int = 0) -> Call:
-    return Call("Recv", begin, end, source, tag, received_bytes=size)
+def receive(begin: int, end: int, source: int, size: int = 8, *, tag: int = 0) -> ImportedCall:
+    return ImportedCall("Recv", begin, end, source, tag, received_bytes=size)
 
 
 def matched(trace: Trace) -> list[tuple[int, int]]:
@@ -60,10 +60,10 @@ def test_a_receive_from_anybody_gets_what_was_sent_first() -> None:
 
 
 def test_communicators_keep_messages_apart() -> None:
-    other = Call("Send", 0, 1, 1, 0, sent_bytes=1, communicator=1)
+    other = ImportedCall("Send", 0, 1, 1, 0, sent_bytes=1, communicator=1)
     trace = trace_of(
         [other, send(1, 2, 1)],
-        [receive(0, 1, 0), Call("Recv", 1, 2, 0, 0, received_bytes=1, communicator=1)],
+        [receive(0, 1, 0), ImportedCall("Recv", 1, 2, 0, 0, received_bytes=1, communicator=1)],
         communicators=[(0, 1)],
     )
     assert matched(trace) == [(0, 3), (1, 2)]
@@ -97,16 +97,16 @@ def test_a_send_waits_for_a_late_receiver_only_where_it_was_still_sending() -> N
 
 
 def test_non_blocking_calls_wait_where_they_are_completed() -> None:
-    start = Call("Irecv", 0, 2, 1, 0, received_bytes=8, starts="a")
-    wait = Call("Wait", 30, 90, completes=("a",))
+    start = ImportedCall("Irecv", 0, 2, 1, 0, received_bytes=8, starts="a")
+    wait = ImportedCall("Wait", 30, 90, completes=("a",))
     assert waiting(trace_of([start, wait], [send(50, 60, 0)])) == [(20, 0, 0), (0, 0, 0)]
     assert waiting(trace_of([start, wait], [send(20, 25, 0)])) == [(0, 0, 0), (0, 0, 0)]
 
 
 def test_the_halves_of_a_sendrecv_are_one_call() -> None:
-    def both(peer: int, begin: int, end: int) -> list[Call]:
-        first = Call("Sendrecv", begin, end, peer, 0, sent_bytes=8)
-        return [first, Call(SENDRECV_RECEIVE, end, end, peer, 0, received_bytes=8)]
+    def both(peer: int, begin: int, end: int) -> list[ImportedCall]:
+        first = ImportedCall("Sendrecv", begin, end, peer, 0, sent_bytes=8)
+        return [first, ImportedCall(SENDRECV_RECEIVE, end, end, peer, 0, received_bytes=8)]
 
     result = costs_of(trace_of(both(1, 0, 100), both(0, 40, 100)))
     assert [row.calls for row in result.rows] == [{"MPI_Sendrecv": 1}] * 2
@@ -114,8 +114,8 @@ def test_the_halves_of_a_sendrecv_are_one_call() -> None:
     assert [row.bytes_received for row in result.rows] == [8, 8]
 
 
-def collective(kind: str, begin: int, end: int, root: int = -1) -> Call:
-    return Call(kind, begin, end, root, sent_bytes=8, received_bytes=8)
+def collective(kind: str, begin: int, end: int, root: int = -1) -> ImportedCall:
+    return ImportedCall(kind, begin, end, root, sent_bytes=8, received_bytes=8)
 
 
 @pytest.mark.parametrize(
@@ -201,9 +201,9 @@ def test_a_replay_takes_what_the_model_says_of_each_message() -> None:
 def test_the_halves_of_a_sendrecv_are_under_way_at_once_in_the_replay() -> None:
     """Sends that wait for their receives would else wait for each other for ever."""
 
-    def both(peer: int) -> list[Call]:
-        first = Call("Sendrecv", 0, 1, peer, 0, sent_bytes=8)
-        return [first, Call(SENDRECV_RECEIVE, 1, 1, peer, 0, received_bytes=8)]
+    def both(peer: int) -> list[ImportedCall]:
+        first = ImportedCall("Sendrecv", 0, 1, peer, 0, sent_bytes=8)
+        return [first, ImportedCall(SENDRECV_RECEIVE, 1, 1, peer, 0, received_bytes=8)]
 
     replayed = schedule_of(trace_of(both(1), both(0)))
     simulate(replayed.schedule, LogGOPS.from_ns(L=500, o=100, g=10, G=0, S_bytes=0))
@@ -212,9 +212,9 @@ def test_the_halves_of_a_sendrecv_are_under_way_at_once_in_the_replay() -> None:
 
 
 def test_persistent_requests_are_messages_each_time_that_they_are_started() -> None:
-    def turn(peer: int, sent: int, received: int) -> list[Call]:
-        start = Call("Start", 10, 20, peer, 5, sent, received, starts="a")
-        return [start, Call("Wait", 30, 40, completes=("a",))]
+    def turn(peer: int, sent: int, received: int) -> list[ImportedCall]:
+        start = ImportedCall("Start", 10, 20, peer, 5, sent, received, starts="a")
+        return [start, ImportedCall("Wait", 30, 40, completes=("a",))]
 
     trace = trace_of(2 * turn(1, 8, 0), 2 * turn(0, 0, 8))
     assert matched(trace) == [(0, 4), (2, 6)]
@@ -222,16 +222,18 @@ def test_persistent_requests_are_messages_each_time_that_they_are_started() -> N
 
 
 def test_what_is_computed_while_a_message_is_under_way_overlaps_in_the_replay() -> None:
-    start = Call("Irecv", 0, 0, 1, 0, received_bytes=8, starts="a")
-    wait = Call("Wait", 10_000, 10_000, completes=("a",))
+    start = ImportedCall("Irecv", 0, 0, 1, 0, received_bytes=8, starts="a")
+    wait = ImportedCall("Wait", 10_000, 10_000, completes=("a",))
     trace = trace_of([start, wait], [send(0, 10, 0)])
     simulation = simulate(schedule_of(trace).schedule, LogGOPS.from_ns(L=5000, o=100, g=10, G=0))
     assert simulation.finish_ps[0] == 10_100 * 1000
 
 
 def test_roots_and_members_of_collectives_are_kept_in_the_replay() -> None:
-    def bcast(begin: int) -> Call:
-        return Call("Bcast", begin, 100, 2, sent_bytes=64, received_bytes=64, communicator=1)
+    def bcast(begin: int) -> ImportedCall:
+        return ImportedCall(
+            "Bcast", begin, 100, 2, sent_bytes=64, received_bytes=64, communicator=1
+        )
 
     trace = trace_of([], [bcast(0)], [bcast(0)], [bcast(0)], communicators=[(3, 2, 1)])
     operations = schedule_of(trace).schedule.operations

@@ -24,7 +24,7 @@ from chiplog.jobs.savings import TracedProgram
 from chiplog.report import html, markdown
 from chiplog.report.document import Document, Matrix, Section, text_of
 from chiplog.simulation import LogGOPS
-from chiplog.tracing.builder import Call
+from chiplog.tracing.builder import ImportedCall
 from chiplog.tracing.trace import Trace
 
 BY_HAND = ("--L", "6000", "--o", "1500", "--g", "2000", "--G", "5", "--S", "64")
@@ -36,9 +36,9 @@ def talk(ranks: int = 4) -> Trace:
     """Each rank sends to the next one."""
     calls = [
         [
-            Call("Send", 0, 500, (rank + 1) % ranks, 0, sent_bytes=8),
-            Call("Recv", 900, 1000, (rank - 1) % ranks, 0, received_bytes=8),
-            Call("Finalize", 2000, 2000),
+            ImportedCall("Send", 0, 500, (rank + 1) % ranks, 0, sent_bytes=8),
+            ImportedCall("Recv", 900, 1000, (rank - 1) % ranks, 0, received_bytes=8),
+            ImportedCall("Finalize", 2000, 2000),
         ]
         for rank in range(ranks)
     ]
@@ -122,11 +122,15 @@ def test_text_of_a_trace_does_nothing_on_the_page() -> None:
     [
         trace_of([]),
         trace_of([], []),
-        trace_of([Call("Init", 0, 0)], [Call("Init", 0, 0)]),
-        trace_of([Call("Send", 0, 0, 0, 0, sent_bytes=8), Call("Recv", 0, 0, 0, 0)]),
-        trace_of([Call("Barrier", 5, 1)], [Call("Barrier", -(2**40), 2**50)]),
-        trace_of([Call("Send", 0, 1, 1, 0, sent_bytes=2**50)], [Call("Recv", 0, 1, 0, 0)]),
-        trace_of(*([Call("other", 0, 9)] for _ in range(300))),
+        trace_of([ImportedCall("Init", 0, 0)], [ImportedCall("Init", 0, 0)]),
+        trace_of(
+            [ImportedCall("Send", 0, 0, 0, 0, sent_bytes=8), ImportedCall("Recv", 0, 0, 0, 0)]
+        ),
+        trace_of([ImportedCall("Barrier", 5, 1)], [ImportedCall("Barrier", -(2**40), 2**50)]),
+        trace_of(
+            [ImportedCall("Send", 0, 1, 1, 0, sent_bytes=2**50)], [ImportedCall("Recv", 0, 1, 0, 0)]
+        ),
+        trace_of(*([ImportedCall("other", 0, 9)] for _ in range(300))),
     ],
 )
 def test_odd_traces_have_pages(trace: Trace) -> None:

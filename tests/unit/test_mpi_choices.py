@@ -196,12 +196,12 @@ def test_an_applications_time_is_known_with_each_other_algorithm() -> None:
 
     from chiplog.jobs.savings import algorithm_alternatives
     from chiplog.simulation import LogGOPS, simulate
-    from chiplog.tracing.builder import Call
+    from chiplog.tracing.builder import ImportedCall
 
     calls = [
-        Call("Allreduce", 10, 20, sent_bytes=64_000, received_bytes=64_000),
-        Call("Iscan", 30, 40, sent_bytes=8, received_bytes=8, starts="a"),
-        Call("Wait", 40, 50, completes=("a",)),
+        ImportedCall("Allreduce", 10, 20, sent_bytes=64_000, received_bytes=64_000),
+        ImportedCall("Iscan", 30, 40, sent_bytes=8, received_bytes=8, starts="a"),
+        ImportedCall("Wait", 40, 50, completes=("a",)),
     ]
     trace = trace_of(*4 * [calls])
     parameters = LogGOPS.from_ns(L=1000, o=100, g=100, G=1)
@@ -228,10 +228,12 @@ def test_a_replay_ends_whatever_algorithm_its_collectives_take(function: str, ra
     from chiplog.application.replay import schedule_of
     from chiplog.jobs.savings import with_algorithm
     from chiplog.simulation import LogGOPS, simulate
-    from chiplog.tracing.builder import Call
+    from chiplog.tracing.builder import ImportedCall
 
     size = 0 if function == "barrier" else 12_000
-    call = Call(function.capitalize(), 0, 0, ranks - 1, sent_bytes=size, received_bytes=size)
+    call = ImportedCall(
+        function.capitalize(), 0, 0, ranks - 1, sent_bytes=size, received_bytes=size
+    )
     trace = trace_of(*ranks * [[call]])
     parameters = LogGOPS.from_ns(L=1000, o=100, g=150, G=1)
     for name, algorithm in algorithms(OPERATIONS[function]).items():

@@ -23,7 +23,7 @@ from chiplog.jobs.simulated_model import FittedParameters
 from chiplog.schedule import Schedule
 from chiplog.simulation import Conditions, LogGOPS, PairClasses
 from chiplog.simulation.parameters import Protocol
-from chiplog.tracing.builder import Call
+from chiplog.tracing.builder import ImportedCall
 from chiplog.tracing.trace import SENDRECV_RECEIVE, Trace
 
 NEAR = Protocol.from_ns(L=100, o=100, g=100, G=0)
@@ -31,12 +31,12 @@ FAR = Protocol.from_ns(L=9_000, o=100, g=100, G=0)
 US = 1000
 
 
-def send(at: int, to: int, size: int = 8) -> Call:
-    return Call("Send", at, at, to, 0, sent_bytes=size)
+def send(at: int, to: int, size: int = 8) -> ImportedCall:
+    return ImportedCall("Send", at, at, to, 0, sent_bytes=size)
 
 
-def receive(at: int, source: int, size: int = 8) -> Call:
-    return Call("Recv", at, at, source, 0, received_bytes=size)
+def receive(at: int, source: int, size: int = 8) -> ImportedCall:
+    return ImportedCall("Recv", at, at, source, 0, received_bytes=size)
 
 
 def saved_by(trace: Trace, by: ReplayBy) -> Savings:
@@ -53,7 +53,7 @@ def by_classes(*groups: int) -> ReplayBy:
 
 def talk_in_pairs(*pairs: tuple[int, int], rounds: int = 10) -> Trace:
     """Each pair plays ping-pong."""
-    calls: dict[int, list[Call]] = {}
+    calls: dict[int, list[ImportedCall]] = {}
     for first, second in pairs:
         calls[first] = [send(0, second), receive(0, second)] * rounds
         calls[second] = [receive(0, first), send(0, first)] * rounds
@@ -128,7 +128,7 @@ def test_groups_of_hidden_blocks_are_found(seed: int) -> None:
     nodes, per_node = int(draw.integers(2, 5)), int(draw.integers(2, 5))
     ranks = nodes * per_node
     hidden = draw.permutation(np.repeat(np.arange(nodes), per_node))
-    calls: list[list[Call]] = [[] for _ in range(ranks)]
+    calls: list[list[ImportedCall]] = [[] for _ in range(ranks)]
     for first in range(ranks):
         for second in range(ranks):
             rounds = 10 if hidden[first] == hidden[second] else 1
@@ -144,8 +144,8 @@ def test_groups_of_hidden_blocks_are_found(seed: int) -> None:
 
 def late_receiver(size: int) -> Trace:
     """Rank 1 receives 50 us late; rank 0 computes for 50 us after its send, and then both meet."""
-    first = [send(0, 1, size), Call("Recv", 50 * US, 50 * US, 1, 1, received_bytes=8)]
-    second = [receive(50 * US, 0, size), Call("Send", 50 * US, 50 * US, 0, 1, sent_bytes=8)]
+    first = [send(0, 1, size), ImportedCall("Recv", 50 * US, 50 * US, 1, 1, received_bytes=8)]
+    second = [receive(50 * US, 0, size), ImportedCall("Send", 50 * US, 50 * US, 0, 1, sent_bytes=8)]
     return trace_of(first, second)
 
 
@@ -173,18 +173,18 @@ def test_a_model_without_an_eager_limit_says_that_it_was_not_tried() -> None:
 
 def waits(compute_us: int, rounds: int = 5) -> Trace:
     """Both send to each other, wait, and then compute."""
-    calls: list[list[Call]] = [[], []]
+    calls: list[list[ImportedCall]] = [[], []]
     for turn in range(rounds):
         at = turn * compute_us * US
         for rank, listed in enumerate(calls):
             listed += [
-                Call("Irecv", at, at, 1 - rank, 0, received_bytes=8, starts="r"),
-                Call("Isend", at, at, 1 - rank, 0, sent_bytes=8, starts="s"),
-                Call("Waitall", at, at, completes=("r", "s")),
+                ImportedCall("Irecv", at, at, 1 - rank, 0, received_bytes=8, starts="r"),
+                ImportedCall("Isend", at, at, 1 - rank, 0, sent_bytes=8, starts="s"),
+                ImportedCall("Waitall", at, at, completes=("r", "s")),
             ]
     for listed in calls:
         end = rounds * compute_us * US
-        listed.append(Call("Finalize", end, end))
+        listed.append(ImportedCall("Finalize", end, end))
     return trace_of(*calls)
 
 
@@ -198,17 +198,17 @@ def test_computing_after_a_wait_would_hide_the_message() -> None:
 
 def test_computing_after_exchanges_would_hide_all_of_them() -> None:
     """Two Sendrecvs in a row and 50 us of computing: both messages would be under way at once, and hidden."""
-    calls: list[list[Call]] = [[], []]
+    calls: list[list[ImportedCall]] = [[], []]
     for turn in range(5):
         for rank, listed in enumerate(calls):
             for _ in range(2):
                 at = turn * 50 * US
                 listed += [
-                    Call("Sendrecv", at, at, 1 - rank, 0, sent_bytes=8),
-                    Call(SENDRECV_RECEIVE, at, at, 1 - rank, 0, received_bytes=8),
+                    ImportedCall("Sendrecv", at, at, 1 - rank, 0, sent_bytes=8),
+                    ImportedCall(SENDRECV_RECEIVE, at, at, 1 - rank, 0, received_bytes=8),
                 ]
     for listed in calls:
-        listed.append(Call("Finalize", 250 * US, 250 * US))
+        listed.append(ImportedCall("Finalize", 250 * US, 250 * US))
     by = ReplayBy(parameters=LogGOPS.from_ns(L=10 * US, o=100, g=100, G=0))
     (row,) = saved_by(trace_of(*calls), by).rows
     assert row.what == "computing while MPI_Sendrecv is under way"
@@ -255,7 +255,7 @@ def test_python_tells_savings_with_the_intervals_of_a_fit(tmp_path: Path) -> Non
 
 def test_another_algorithm_of_a_collective_is_proposed_where_it_surely_saves() -> None:
     """An allreduce of 1 MB of 4 ranks: rabenseifner sends a byte 1.5 times, recursive doubling twice."""
-    call = Call("Allreduce", 0, 0, sent_bytes=1_000_000, received_bytes=1_000_000)
+    call = ImportedCall("Allreduce", 0, 0, sent_bytes=1_000_000, received_bytes=1_000_000)
     by = ReplayBy(parameters=LogGOPS.from_ns(L=1000, o=100, g=100, G=1))
     program = TracedProgram(
         "trace", trace_of(*4 * [[call] * 5]), choose=lambda _: AlgorithmChoice("recursive-doubling")

@@ -22,10 +22,10 @@ from chiplog.measurement.start import Start, launch_of
 from chiplog.measurement.start_again import MOST_STARTS, TRYING_SECONDS, NoStart, start_again
 from chiplog.plan import Request, SeriesRequest, StopRule
 from chiplog.tune.check.proof import Runner
-from chiplog.tune.lint.calls import Call, Caller
+from chiplog.tune.lint.calls import Caller, OperationCall
 from chiplog.tune.measured.candidate import DEFAULT
 from chiplog.tune.measured.launch import Cell, Effort, RaceEntry
-from chiplog.tune.measured.mpi_launcher import MpiLauncher, World
+from chiplog.tune.measured.mpi_launcher import LaunchedWorld, MpiLauncher
 
 MPI = Mpi("openmpi", "5.0.11", Path("mpicxx"), None, "g++", ())
 DIES = "echo 'rank 3: Segmentation fault' >&2; exit 139"
@@ -130,7 +130,7 @@ def test_other_errors_are_not_tried_again() -> None:
 
 def test_a_race_starts_its_ranks_again(flaky: Flaky, capsys: pytest.CaptureFixture[str]) -> None:
     launcher = flaky(2, f"echo '{LAUNCH_LINE}'")
-    assert MpiLauncher(program(), 4, (launcher,)).world() == World(4, 2)
+    assert MpiLauncher(program(), 4, (launcher,)).world() == LaunchedWorld(4, 2)
     assert starts(launcher) == 3
     assert "2 starts of the ranks failed" in capsys.readouterr().err
 
@@ -236,7 +236,7 @@ def test_ranks_that_die_at_their_start_prove_nothing_about_a_tuning_file(
     assert ("no such algorithm" in ended.said) == (failures < MOST_STARTS)
     assert starts(launcher) == min(failures + 1, MOST_STARTS)
     launcher = flaky(failures, "echo ranks 4; echo call 0 ok; echo done")
-    calls = Caller(program(), (launcher,)).run([Call("bcast", 4, 8)], {})
+    calls = Caller(program(), (launcher,)).run([OperationCall("bcast", 4, 8)], {})
     assert calls.is_done == (failures < MOST_STARTS)
     assert starts(launcher) == min(failures + 1, MOST_STARTS)
 
@@ -257,6 +257,6 @@ def test_srun_is_told_to_end_all_ranks_with_the_first_that_fails(
 ) -> None:
     """Ranks of an MPI wait for ever for one that has crashed."""
     says = f"[ \"$SLURM_KILL_BAD_EXIT\" = 1 ] && echo '{LAUNCH_LINE}'"
-    assert MpiLauncher(program(), 4, (flaky(0, says),)).world() == World(4, 2)
+    assert MpiLauncher(program(), 4, (flaky(0, says),)).world() == LaunchedWorld(4, 2)
     monkeypatch.setenv("SLURM_KILL_BAD_EXIT", "0")
     assert launch_command(program(), 4, [], launcher=["srun"]).environment == {}

@@ -21,7 +21,7 @@ from chiplog.tune.lint.mpich_release import MpichRelease
 from chiplog.tune.lint.openmpi_json_lint import lint_openmpi_json
 from chiplog.tune.lint.openmpi_release import OpenMpiRelease
 from chiplog.tune.lint.rule import FileIgnored, Rule
-from chiplog.tune.lint.settings_lint import Setting, looks_like_settings, read_settings
+from chiplog.tune.lint.settings_lint import MpiSetting, looks_like_settings, read_settings
 from chiplog.tune.lint.size_notes import size_notes
 from chiplog.tune.mpich_tree import Carried, words_of
 from chiplog.tune.version import Version
@@ -419,8 +419,8 @@ def test_a_script_has_the_settings_of_the_mpi_wherever_they_are_exported() -> No
 def test_a_setting_whose_file_is_not_there_is_not_taken(tmp_path: Path) -> None:
     there, elsewhere = tmp_path / "rules.conf", tmp_path / "none.conf"
     there.write_text("")
-    assert Setting(1, "A", str(there)).without_file("ignored") is None
-    rule = Setting(1, "A", str(elsewhere)).without_file("ignored")
+    assert MpiSetting(1, "A", str(there)).without_file("ignored") is None
+    rule = MpiSetting(1, "A", str(elsewhere)).without_file("ignored")
     assert rule is not None and rule.is_wrong and str(rule.reason).endswith("': ignored")
 
 

@@ -12,7 +12,7 @@ from chiplog.cli import main
 from chiplog.errors import UsageError
 from chiplog.tune.formats import openmpi_classic
 from chiplog.tune.measured.choices import tuning_of, verdicts
-from chiplog.tune.measured.mpi_launcher import World
+from chiplog.tune.measured.mpi_launcher import LaunchedWorld
 from chiplog.tune.measured.race import Race
 from chiplog.tune.measured.raced import RaceOptions
 from chiplog.tune.measured.shapes import JobShape, check_shape, file_of, parse_shapes
@@ -21,7 +21,7 @@ from chiplog.tune.measured.shapes import JobShape, check_shape, file_of, parse_s
 def test_a_shape_is_nodes_and_processes() -> None:
     assert parse_shapes("8x2, 4x4,8x2") == (JobShape(8, 2), JobShape(4, 4))
     (shape,) = parse_shapes("16x1")
-    assert (str(shape), shape.ranks, shape.world) == ("16x1", 16, World(16, 16))
+    assert (str(shape), shape.ranks, shape.world) == ("16x1", 16, LaunchedWorld(16, 16))
     assert shape.text == "16 nodes with 1 process each"
     assert file_of(Path("a/rules.conf"), shape) == Path("a/rules-16x1.conf")
 
@@ -32,9 +32,9 @@ def test_what_is_no_shape_is_wrong_usage(text: str) -> None:
         parse_shapes(text)
 
 
-@pytest.mark.parametrize("world", [World(16, 4), World(12, 8), World(2, 1)])
-def test_a_shape_that_was_not_started_is_wrong_usage(world: World) -> None:
-    check_shape(JobShape(8, 2), World(32, 8))
+@pytest.mark.parametrize("world", [LaunchedWorld(16, 4), LaunchedWorld(12, 8), LaunchedWorld(2, 1)])
+def test_a_shape_that_was_not_started_is_wrong_usage(world: LaunchedWorld) -> None:
+    check_shape(JobShape(8, 2), LaunchedWorld(32, 8))
     with pytest.raises(UsageError, match=r"it takes 8 nodes with 2 processes each, or more"):
         check_shape(JobShape(8, 2), world)
 

@@ -23,7 +23,7 @@ from chiplog.schedule.arrays import CALC
 
 
 @dataclass(frozen=True)
-class Step:
+class TemplateStep:
     """An operation of a rank: what it waits for are places in the rank's list of steps."""
 
     kind: int
@@ -39,7 +39,7 @@ class Template:
     """The steps of each rank of an algorithm, of which rank 0 is the root."""
 
     algorithm: str
-    steps: tuple[tuple[Step, ...], ...]
+    steps: tuple[tuple[TemplateStep, ...], ...]
     tags: int
     """All its tags are smaller."""
 
@@ -58,32 +58,34 @@ def template(call: CollectiveCall, choice: AlgorithmChoice) -> Template:
     return Template(algorithm.name, steps, 1 + int(schedule.operations["tag"].max(initial=0)))
 
 
-def _delayed(steps: tuple[Step, ...], delay_ns: int) -> tuple[Step, ...]:
+def _delayed(steps: tuple[TemplateStep, ...], delay_ns: int) -> tuple[TemplateStep, ...]:
     """The steps of a rank, which begin when it has computed for so long."""
 
-    def later(step: Step) -> Step:
+    def later(step: TemplateStep) -> TemplateStep:
         ends, starts = (
             tuple(place + 1 for place in after) for after in (step.after_end, step.after_start)
         )
         return replace(step, after_end=ends if ends or starts else (0,), after_start=starts)
 
-    return (Step(CALC, delay_ns, 0, 0, (), ()), *map(later, steps))
+    return (TemplateStep(CALC, delay_ns, 0, 0, (), ()), *map(later, steps))
 
 
-def _steps(schedule: Schedule) -> tuple[tuple[Step, ...], ...]:
+def _steps(schedule: Schedule) -> tuple[tuple[TemplateStep, ...], ...]:
     operations = schedule.operations
     place = _place_in_rank(operations["rank"])
     ends, starts = (
         _by_operation(d, place) for d in (schedule.requires_end, schedule.requires_start)
     )
-    steps: list[list[Step]] = [[] for _ in range(schedule.ranks)]
+    steps: list[list[TemplateStep]] = [[] for _ in range(schedule.ranks)]
     for index, record in enumerate(operations.tolist()):
         amount, rank, peer, tag, kind = record[:5]
-        steps[rank].append(Step(kind, amount, peer, tag, tuple(ends[index]), tuple(starts[index])))
+        steps[rank].append(
+            TemplateStep(kind, amount, peer, tag, tuple(ends[index]), tuple(starts[index]))
+        )
     return tuple(map(_in_order, steps))
 
 
-def _in_order(steps: list[Step]) -> tuple[Step, ...]:
+def _in_order(steps: list[TemplateStep]) -> tuple[TemplateStep, ...]:
     """The steps of a rank, each behind those that it waits for."""
     waits_for = {place: {*step.after_end, *step.after_start} for place, step in enumerate(steps)}
     if all(max(after, default=-1) < place for place, after in waits_for.items()):

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from chiplog.application.collective_templates import Step
+from chiplog.application.collective_templates import TemplateStep
 from chiplog.application.joined_calls import JoinedCalls
 from chiplog.application.replay_events import Pieces, ReplayEvents, ranges
 from chiplog.application.replay_plan import NONE, Integers, PlannedCollective, ReplayPlan
@@ -78,11 +78,11 @@ class _Lists:
         return pieces.run, values
 
 
-def _first_places(steps: tuple[Step, ...]) -> list[int]:
+def _first_places(steps: tuple[TemplateStep, ...]) -> list[int]:
     return [at for at, step in enumerate(steps) if not step.after_end and not step.after_start]
 
 
-def _last_places(steps: tuple[Step, ...]) -> list[int]:
+def _last_places(steps: tuple[TemplateStep, ...]) -> list[int]:
     awaited = {on for step in steps for on in step.after_end}
     return [at for at in range(len(steps)) if at not in awaited]
 

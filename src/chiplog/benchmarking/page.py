@@ -20,7 +20,7 @@ from chiplog.report.document import (
     number_columns,
     text_columns,
 )
-from chiplog.report.plot import Axis, Plot, Trace
+from chiplog.report.plot import Axis, Plot, PlotSeries
 
 BEGINNINGS = {"window": "by windows", "barrier": "after a barrier", "round": "by rounds"}
 """How a mode's samples begin, in words."""
@@ -89,7 +89,7 @@ def _figure(
     title: str, caption: Inline, unit: str, curves: Sequence[Curve], numbers: Table
 ) -> Figure:
     traces = [
-        Trace(
+        PlotSeries(
             name,
             "line",
             COLOURS[place % len(COLOURS)],

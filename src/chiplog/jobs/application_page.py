@@ -48,7 +48,7 @@ from chiplog.report.document import (
     strong,
     text_columns,
 )
-from chiplog.report.plot import Axis, Plot, PlotMark, Trace
+from chiplog.report.plot import Axis, Plot, PlotMark, PlotSeries
 from chiplog.simulation.sensitivity import Sensitivity, SensitivityCurve
 
 
@@ -211,7 +211,9 @@ def _curve(curve: SensitivityCurve) -> Section:
     names = ("latency L", "s") if is_latency else ("bandwidth 1/G", "B/s")
     values = curve.values if is_latency else tuple(1.0 / value for value in curve.values)
     now = curve.now if is_latency else 1.0 / curve.now
-    trace = Trace("time", "line", "loggp", values, curve.seconds, curve.low, curve.high, dots=True)
+    trace = PlotSeries(
+        "time", "line", "loggp", values, curve.seconds, curve.low, curve.high, dots=True
+    )
     plot = Plot(
         f"time-over-{curve.parameter}",
         Axis(*names, ("log", "linear")),

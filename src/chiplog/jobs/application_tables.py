@@ -19,7 +19,7 @@ from chiplog.report.document import (
     number_columns,
     text_columns,
 )
-from chiplog.report.matrix import LEVELS, MISSING, Group, PairMatrix
+from chiplog.report.matrix import LEVELS, MISSING, PairMatrix, RowGroup
 
 MOST_RANK_ROWS, MOST_CALLS, MOST_PAIRS, MOST_RANKS_IN_MATRIX = 32, 8, 20, 1024
 """Given: what a page has room for."""
@@ -164,12 +164,12 @@ def pair_matrix(result: AppResult, hosts: Sequence[str]) -> Matrix | None:
     return Matrix("Bytes by pair", caption, shown)
 
 
-def _groups(names: Sequence[str]) -> tuple[Group, ...]:
+def _groups(names: Sequence[str]) -> tuple[RowGroup, ...]:
     """The ranks of each host, which stand together."""
     firsts = [at for at, name in enumerate(names) if not at or name != names[at - 1]]
     ends = [*firsts[1:], len(names)]
     return tuple(
-        Group(names[first], first, end - first) for first, end in zip(firsts, ends, strict=True)
+        RowGroup(names[first], first, end - first) for first, end in zip(firsts, ends, strict=True)
     )
 
 

@@ -35,7 +35,7 @@ class Variant:
 
 
 @dataclass(frozen=True)
-class _Times:
+class _KnownTimes:
     """Times of a variant over what a fit leaves open; of a long schedule for the draws at `ends_of` only."""
 
     times: ScheduleTimes
@@ -65,7 +65,7 @@ class PairedTimes:
     def __init__(self, schedule: Schedule, by: ReplayBy) -> None:
         self._by = by
         self._unchanged = Variant(schedule)
-        self._known: dict[tuple[int, ...], _Times] = {}
+        self._known: dict[tuple[int, ...], _KnownTimes] = {}
         self._unchanged_by: dict[int, Array] = {}
 
     def seconds(self, variant: Variant) -> float:
@@ -113,7 +113,7 @@ class PairedTimes:
         used = tuple(sorted(set(chain.from_iterable(needed))))
         before = self._before(fitted, used)
         unchanged = before.times
-        after = _Times(self._scheduled(fitted, variant, used), unchanged)
+        after = _KnownTimes(self._scheduled(fitted, variant, used), unchanged)
 
         def evaluate(fractions: Array, whole: bool) -> Array:
             return compare(before(fractions, whole), after(fractions, whole))
@@ -137,11 +137,11 @@ class PairedTimes:
             self._unchanged_by[id(drawn)] = self._by.seconds_by(drawn, variant.schedule)
         return self._unchanged_by[id(drawn)]
 
-    def _before(self, fitted: FittedParameters, used: tuple[int, ...]) -> _Times:
+    def _before(self, fitted: FittedParameters, used: tuple[int, ...]) -> _KnownTimes:
         """Of the schedule itself; what was simulated is kept for the next variant."""
         if used not in self._known:
             times = self._scheduled(fitted, self._unchanged, used)
-            self._known[used] = _Times(times, times)
+            self._known[used] = _KnownTimes(times, times)
         return self._known[used]
 
     def _scheduled(

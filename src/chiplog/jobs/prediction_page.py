@@ -25,7 +25,7 @@ from chiplog.report.document import (
     strong,
     text_columns,
 )
-from chiplog.report.plot import Axis, Plot, Trace
+from chiplog.report.plot import Axis, Plot, PlotSeries
 
 COLOURS = (
     "loggp",
@@ -101,9 +101,9 @@ def _figure(rows: Sequence[Prediction]) -> Figure:
     return Figure("Time over the number of ranks", caption, plot, _numbers(rows))
 
 
-def _trace(rows: Sequence[Prediction], algorithm: str, colour: str) -> Trace:
+def _trace(rows: Sequence[Prediction], algorithm: str, colour: str) -> PlotSeries:
     of_algorithm = [row for row in rows if row.algorithm == algorithm]
-    return Trace(
+    return PlotSeries(
         "lower bound" if algorithm == LOWER_BOUND else algorithm,
         "line",
         colour,

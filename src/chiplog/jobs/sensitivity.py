@@ -39,7 +39,7 @@ Seconds = Callable[[NetworkChange], float]
 Values = list[float | None]
 
 
-class _Times:
+class _ChangedTimes:
     """How long a schedule takes by one vector of parameters, with and without changes of the network."""
 
     def __init__(self, seconds: Seconds) -> None:
@@ -101,7 +101,7 @@ def curves(schedule: Schedule, by: ReplayBy) -> tuple[SensitivityCurve, ...]:
     return tuple(curves)
 
 
-def _vectors(schedule: Schedule, by: ReplayBy) -> list[_Times]:
+def _vectors(schedule: Schedule, by: ReplayBy) -> list[_ChangedTimes]:
     """By each vector of what is not known; first in the middle of it."""
     return _fitted(by.fitted, schedule, by.conditions) if by.fitted else [_given(by, schedule)]
 
@@ -118,26 +118,28 @@ def _parameters_now(schedule: Schedule, by: ReplayBy) -> tuple[float, float]:
     return protocols[0].latency_ps / PS_PER_SECOND, byte_as * 1e-18
 
 
-def _fitted(fitted: FittedParameters, schedule: Schedule, conditions: Conditions) -> list[_Times]:
+def _fitted(
+    fitted: FittedParameters, schedule: Schedule, conditions: Conditions
+) -> list[_ChangedTimes]:
     """By a fit: first in the middle of the set, then at its corners, then by the draws at the ends of the interval."""
     middle = fitted.times(schedule, conditions)
     points = corners(middle.space)
     ends = middle.ends(points[0])
 
-    def by(point: Array, place: int) -> _Times:
+    def by(point: Array, place: int) -> _ChangedTimes:
         def seconds(change: NetworkChange) -> float:
             times = fitted.times(schedule, conditions, change)
             parameters = times.parameters(point[np.newaxis], whole=place > 0)
             return times.seconds(parameters[place])
 
-        return _Times(seconds)
+        return _ChangedTimes(seconds)
 
     return [by(point, 0) for point in points] + [by(points[0], place) for place in ends]
 
 
-def _given(by: ReplayBy, schedule: Schedule) -> _Times:
+def _given(by: ReplayBy, schedule: Schedule) -> _ChangedTimes:
     """By parameters that are given."""
-    return _Times(lambda change: given_seconds(schedule, by, change))
+    return _ChangedTimes(lambda change: given_seconds(schedule, by, change))
 
 
 def _tolerance(parameter: str, now: float, values: Values) -> ToleranceRow:

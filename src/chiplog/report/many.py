@@ -11,7 +11,7 @@ from chiplog.fitting.result import Curve, Fit
 from chiplog.report.document import Block, Paragraph, Span, Style, bad, line
 from chiplog.report.header import number
 from chiplog.report.input import TargetReport
-from chiplog.report.plot import Trace
+from chiplog.report.plot import PlotSeries
 
 
 def run_of(target: TargetReport, pattern: str) -> TargetReport | None:
@@ -65,8 +65,8 @@ def peers_curve(fit: Fit, quantity: str, message_bytes: int) -> Curve | None:
     return None
 
 
-def line_trace(name: str, colour: str, x: Sequence[float], y: Sequence[float]) -> Trace | None:
+def line_trace(name: str, colour: str, x: Sequence[float], y: Sequence[float]) -> PlotSeries | None:
     """A model's line; None where it predicts nothing."""
     if not np.any(np.isfinite(y)):
         return None
-    return Trace(name, "line", colour, x, y, dots=True)
+    return PlotSeries(name, "line", colour, x, y, dots=True)

@@ -31,7 +31,7 @@ _BESIDE_NAMES, _BESIDE_MARKED = 14.0, 16.0
 
 
 @dataclass(frozen=True)
-class Group:
+class RowGroup:
     """Neighbouring rows, such as the nodes of a leaf: the first one, and how many there are."""
 
     name: str
@@ -51,7 +51,7 @@ class PairMatrix:
     names: tuple[str, ...]
     levels: NDArray[np.int8]
     text: Callable[[int, int], str]
-    groups: tuple[Group, ...] = ()
+    groups: tuple[RowGroup, ...] = ()
     legend: tuple[tuple[int, str], ...] = ()
     marked: tuple[int, ...] = ()
     """Rows that are named at the right where not all are named: those of suspects."""

@@ -17,7 +17,7 @@ from chiplog.models.registry import find_model
 from chiplog.protocol_changes.change import Change
 from chiplog.report.input import TargetReport
 from chiplog.report.names import fit_name, identifier, jump, kind, model_name, place
-from chiplog.report.plot import PlotMark, Trace
+from chiplog.report.plot import PlotMark, PlotSeries
 
 COLD = "warm-up"
 """The tag of a run's first record: kept in the file, used by nobody."""
@@ -198,7 +198,9 @@ def one_way_seconds(series: Series) -> NDArray[np.float64]:
     return series.seconds * (0.5 if series.direction == "round-trip" else 1.0)
 
 
-def measured_trace(target: TargetReport, scale: Callable[[float, float], float]) -> Trace | None:
+def measured_trace(
+    target: TargetReport, scale: Callable[[float, float], float]
+) -> PlotSeries | None:
     """The measured half round trips with interval and spread; `scale(bytes, seconds)` is what is drawn of each."""
     raw = half_round_trips(target.dataset)
     x, y = measured_half_round_trips(target)
@@ -213,7 +215,7 @@ def measured_trace(target: TargetReport, scale: Callable[[float, float], float])
     def scaled(seconds: NDArray[np.float64]) -> list[float]:
         return [scale(float(s), float(t)) for s, t in zip(sizes, seconds, strict=True)]
 
-    return Trace(
+    return PlotSeries(
         "measured",
         "points",
         "measured",
@@ -249,7 +251,7 @@ def model_trace(
     quantity: str,
     name: str,
     scale: Callable[[float, float, float], float] = as_predicted,
-) -> Trace | None:
+) -> PlotSeries | None:
     """A model's line; `scale(bytes, predicted, measured)` makes of a prediction what is drawn."""
     fitted = curve(fit, quantity)
     if fitted is None:
@@ -263,10 +265,10 @@ def model_trace(
         )
     ]
     x, breaks = [float(size) for size in sizes], _breaks(fit, sizes)
-    return Trace(name, "line", colour_of(fit.model), x, values, breaks=breaks)
+    return PlotSeries(name, "line", colour_of(fit.model), x, values, breaks=breaks)
 
 
-def with_band(trace: Trace, fit: Fit) -> Trace:
+def with_band(trace: PlotSeries, fit: Fit) -> PlotSeries:
     """A model's line of half round trips with its prediction band; without one, as it is."""
     band = fit.band("half_round_trip")
     if band is None:
@@ -282,10 +284,10 @@ def model_lines(
     scale: Callable[[float, float, float], float] = as_predicted,
     *,
     dots: bool = False,
-) -> list[Trace]:
+) -> list[PlotSeries]:
     """Each model's line of the half round trip; the verdict's model by further methods waits in the legend."""
     main = main_fits(target)
-    traces: list[Trace] = []
+    traces: list[PlotSeries] = []
     chosen = headline(target)
     for fit in target.fits:
         first = any(fit is main_fit for main_fit in main)

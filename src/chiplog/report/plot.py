@@ -27,7 +27,7 @@ class Axis:
 
 
 @dataclass(frozen=True)
-class Trace:
+class PlotSeries:
     """One series of a plot: measured points, or a model's line.
 
     `x` and `y` have shape (points,). `breaks` lists the indices at which a line starts anew (a protocol change).
@@ -68,7 +68,7 @@ class Plot:
     identifier: str
     x: Axis
     y: Axis
-    traces: tuple[Trace, ...]
+    traces: tuple[PlotSeries, ...]
     marks: tuple[PlotMark, ...] = ()
     reference: str | None = None
     band: tuple[float, float] | None = None
@@ -105,7 +105,7 @@ def _axis(axis: Axis) -> dict[str, object]:
     }
 
 
-def _trace(trace: Trace) -> dict[str, object]:
+def _trace(trace: PlotSeries) -> dict[str, object]:
     shown: dict[str, object] = {
         "name": trace.name,
         "kind": trace.kind,

@@ -16,7 +16,7 @@ LARGEST_BYTES = 1 << 50
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class ImportedCall:
     """One call as an importer finds it; fields as of CALL.
 
     `starts` names the request that it starts, and `completes` those that it completes: by an address or a handle, which
@@ -39,7 +39,7 @@ Fields = tuple[int, int, int, int, int, int]
 """Kind, peer, tag, bytes sent and received, and communicator, as CALL has them."""
 
 
-def fields_of(call: Call) -> Fields:
+def fields_of(call: ImportedCall) -> Fields:
     """What a call has besides its times and its requests."""
     kind = KIND_OF.get(call.kind, KIND_OF[OTHER])
     moved = call.sent_bytes, call.received_bytes
@@ -61,7 +61,7 @@ class RankBuilder:
         """The requests that are started and not yet completed, in the order in which they were started."""
         return tuple(self._open)
 
-    def add(self, call: Call, computed_flops: float = 0.0) -> None:
+    def add(self, call: ImportedCall, computed_flops: float = 0.0) -> None:
         """Adds a call; requests that were never started, such as MPI_REQUEST_NULL, are left out."""
         times = call.begin_ns, call.end_ns
         self.add_fields(fields_of(call), times, call.starts, call.completes)

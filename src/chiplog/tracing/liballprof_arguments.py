@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from chiplog.errors import CorruptFile, UsageError
 from chiplog.outside import as_integer
-from chiplog.tracing.builder import LARGEST_BYTES, Call
+from chiplog.tracing.builder import LARGEST_BYTES, ImportedCall
 from chiplog.tracing.trace import IRECEIVES, ISENDS, RECEIVES, SENDRECV_RECEIVE, SENDRECVS, SENDS
 
 _SEND = "_ count type dest tag comm"
@@ -158,7 +158,7 @@ Key = tuple[int, int | None]
 class AllprofCall(NamedTuple):
     """A line: the rows that lines with the same arguments share, and what is its own."""
 
-    rows: tuple[Call, ...]
+    rows: tuple[ImportedCall, ...]
     times_ns: tuple[int, int]
     starts: int | None = None
     completes: tuple[int, ...] = ()
@@ -237,5 +237,5 @@ def any_source(ranks: Sequence[AllprofRank], place: Path) -> int | None:
     )
 
 
-def _of(ranks: Sequence[AllprofRank], kinds: Sequence[str]) -> Iterator[Call]:
+def _of(ranks: Sequence[AllprofRank], kinds: Sequence[str]) -> Iterator[ImportedCall]:
     return (row for rank in ranks for call in rank.calls for row in call.rows if row.kind in kinds)

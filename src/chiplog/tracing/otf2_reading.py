@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from chiplog.errors import CorruptFile
-from chiplog.tracing.builder import LARGEST_BYTES, LARGEST_NS, Call, RankBuilder
+from chiplog.tracing.builder import LARGEST_BYTES, LARGEST_NS, ImportedCall, RankBuilder
 from chiplog.tracing.trace import (
     ICOLLECTIVES,
     IRECEIVES,
@@ -31,7 +31,7 @@ RECEIVED_FROM_EACH = ("Reduce", "Allreduce")
 
 
 @dataclass
-class World:
+class Otf2World:
     """What the definitions say of communicators."""
 
     rank_of: Mapping[int, int]
@@ -55,10 +55,10 @@ class World:
 class LocationCalls:
     """The calls of one location, from its events in their order."""
 
-    def __init__(self, world: World, rank: int) -> None:
+    def __init__(self, world: Otf2World, rank: int) -> None:
         self._world, self._rank = world, rank
-        self._calls: list[Call] = []
-        self._open: list[Call] = []
+        self._calls: list[ImportedCall] = []
+        self._open: list[ImportedCall] = []
         """Rows of the call that the location is in; the first is the call itself."""
         self._depth = 0
         self._receives: dict[int, int] = {}
@@ -71,7 +71,7 @@ class LocationCalls:
             if not self._depth:
                 kind = name[len(PREFIX) :]
                 place = NO_COMMUNICATOR if kind in ICOLLECTIVES else 0
-                self._open = [Call(kind, time_ns, communicator=place)]
+                self._open = [ImportedCall(kind, time_ns, communicator=place)]
             self._depth += 1
 
     def leave(self, name: str, time_ns: int) -> None:
@@ -126,7 +126,7 @@ class LocationCalls:
 
     def _MpiRecv(self, event: Any) -> None:
         if self._open[0].kind in SENDRECVS:
-            self._open.append(Call(SENDRECV_RECEIVE, **self._received(event)))
+            self._open.append(ImportedCall(SENDRECV_RECEIVE, **self._received(event)))
         else:
             self._first(**self._received(event))
 
@@ -189,7 +189,7 @@ def _tag(number: int) -> int:
     return number - (1 << 32) if number >= 1 << 31 else number
 
 
-def _world(definitions: Any, otf2: Any) -> World:
+def _world(definitions: Any, otf2: Any) -> Otf2World:
     """Ranks and communicators, from the groups of MPI's."""
     mpi = [group for group in definitions.groups if group.paradigm == otf2.Paradigm.MPI]
     all_locations = [group for group in mpi if group.group_type == otf2.GroupType.COMM_LOCATIONS]
@@ -206,7 +206,7 @@ def _world(definitions: Any, otf2: Any) -> World:
         is_world = members == communicators[0] and 0 not in place_of.values()
         place_of[communicator._ref] = 0 if is_world else len(communicators)
         communicators += [] if is_world else [members]
-    return World(rank_of, tuple(communicators), place_of)
+    return Otf2World(rank_of, tuple(communicators), place_of)
 
 
 def read_archive(path: str) -> Trace:

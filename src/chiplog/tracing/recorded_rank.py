@@ -40,7 +40,7 @@ IS_PREPARING = np.array([name.endswith("_init") for name in KINDS])
 
 
 @dataclass(frozen=True)
-class Members:
+class CommunicatorMembers:
     """The members of a communicator as world ranks, -1 for those of other worlds."""
 
     local: tuple[int, ...]
@@ -56,7 +56,7 @@ class RecordedRank:
     header: Any
     calls: NDArray[Any]
     requests: NDArray[np.int64]
-    communicators: dict[int, Members]
+    communicators: dict[int, CommunicatorMembers]
 
     @property
     def rank(self) -> int:
@@ -348,7 +348,7 @@ def _entry_of(
     return found
 
 
-def _communicators(file: TraceFile) -> dict[int, Members]:
+def _communicators(file: TraceFile) -> dict[int, CommunicatorMembers]:
     """The members of each communicator, by its number in this file."""
     groups: dict[tuple[int, bool], list[int]] = {}
     ranks = int(file.header["ranks"])
@@ -369,7 +369,7 @@ def _communicators(file: TraceFile) -> dict[int, Members]:
         if members and not -1 <= min(members) <= max(members) < ranks:
             raise file.corrupt(f"a communicator has members beyond rank {ranks - 1}")
     return {
-        number: Members(tuple(members), tuple(groups.get((number, True), ())))
+        number: CommunicatorMembers(tuple(members), tuple(groups.get((number, True), ())))
         for (number, is_remote), members in groups.items()
         if not is_remote
     }

@@ -21,7 +21,7 @@ from chiplog.report.document import (
     line,
     symbol,
 )
-from chiplog.report.plot import Axis, Plot, Trace
+from chiplog.report.plot import Axis, Plot, PlotSeries
 
 if TYPE_CHECKING:
     from chiplog.machine_survey.leaves import Unit
@@ -134,7 +134,9 @@ def _distribution(fit: PairFit, known: dict[str, FloatArray]) -> Figure:
         tail = TAIL if values.size > MOST_POINTS else 0.0
         shares = np.linspace(tail, 1.0 - tail, min(MOST_POINTS, values.size))
         x = np.quantile(values, shares)
-        traces.append(Trace(name, "line", COLOURS[number], x.tolist(), (100 * shares).tolist()))
+        traces.append(
+            PlotSeries(name, "line", COLOURS[number], x.tolist(), (100 * shares).tolist())
+        )
     plot = Plot(
         f"survey-classes-{kind}",
         Axis(kind, QUANTITY_UNIT[kind], ("linear", "log")),

@@ -11,7 +11,7 @@ from chiplog.machine_survey.page.suspects import node_order
 from chiplog.machine_survey.slowness_terms import slowness
 from chiplog.report import format
 from chiplog.report.document import Matrix, Panels, Section, line
-from chiplog.report.matrix import LEVELS, MISSING, Group, PairMatrix
+from chiplog.report.matrix import LEVELS, MISSING, PairMatrix, RowGroup
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -109,10 +109,12 @@ def _text(
     return text
 
 
-def _groups(fit: PairFit, order: NDArray[np.int64], verdict: MachineVerdict) -> tuple[Group, ...]:
+def _groups(
+    fit: PairFit, order: NDArray[np.int64], verdict: MachineVerdict
+) -> tuple[RowGroup, ...]:
     numbers, first, counts = np.unique(fit.leaves[order], return_index=True, return_counts=True)
     return tuple(
-        Group(
+        RowGroup(
             verdict.leaf_name(number) if verdict.leaves or fit.leaf_count > 1 else "nodes",
             at,
             count,

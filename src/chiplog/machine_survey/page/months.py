@@ -10,7 +10,7 @@ from chiplog.counts import counted
 from chiplog.machine_survey.findings import OF_NODE
 from chiplog.machine_survey.page.input import Months, NodeLines, SurveyPage
 from chiplog.report.document import Block, Column, Figure, Paragraph, Section, Table, bad, line
-from chiplog.report.plot import Axis, Plot, Trace
+from chiplog.report.plot import Axis, Plot, PlotSeries
 
 if TYPE_CHECKING:
     from chiplog.machine_survey.pair_values import Kind
@@ -69,7 +69,7 @@ def _lines(months: Months, shown: NodeLines, accused: list[str]) -> Figure:
     # Given: nine of ten nodes.
     low, middle, high = np.nanquantile(shown.changes, [0.05, 0.5, 0.95], axis=1)
     traces = [
-        Trace(
+        PlotSeries(
             "middle of all nodes, 5 % to 95 %",
             "line",
             "measured",
@@ -82,7 +82,7 @@ def _lines(months: Months, shown: NodeLines, accused: list[str]) -> Figure:
     ]
     for number, node in enumerate(_chosen(months, shown, accused), start=1):
         values = shown.changes[:, shown.nodes.index(node)].tolist()
-        traces.append(Trace(node, "line", f"target-{number}", days, values, dots=True))
+        traces.append(PlotSeries(node, "line", f"target-{number}", days, values, dots=True))
     plot = Plot(
         f"survey-history-{shown.quantity}",
         Axis("days before the newest run", "", ("linear",)),

@@ -29,7 +29,7 @@ from chiplog.report.document import (
     muted,
     strong,
 )
-from chiplog.report.plot import Axis, Plot, Trace
+from chiplog.report.plot import Axis, Plot, PlotSeries
 
 if TYPE_CHECKING:
     from chiplog.machine_survey.findings import Finding
@@ -173,7 +173,7 @@ def _nodes(fit: PairFit, verdict: MachineVerdict) -> Figure | None:
         for finding in verdict.accused
         if finding.kind == "node" and finding.quantity == kind
     }
-    traces: list[Trace] = []
+    traces: list[PlotSeries] = []
     ways = (("out", _OUT), ("in", _IN)) if fit.is_directed else (("", _OUT),)
     for word, way in ways:
         for slow in (False, True):
@@ -201,13 +201,15 @@ def _nodes(fit: PairFit, verdict: MachineVerdict) -> Figure | None:
     return Figure(f"Nodes: {kind}", caption, plot)
 
 
-def _range(traces: list[Trace]) -> tuple[float, float]:
+def _range(traces: list[PlotSeries]) -> tuple[float, float]:
     """Returns all intervals, also those that begin or end outside of the points' range."""
     ends = [end for trace in traces for values in (trace.low, trace.high) for end in values or ()]
     return min(ends), max(ends)
 
 
-def _trace(fit: PairFit, way: int, word: str, slow: bool, places: list[tuple[int, int]]) -> Trace:
+def _trace(
+    fit: PairFit, way: int, word: str, slow: bool, places: list[tuple[int, int]]
+) -> PlotSeries:
     kind = fit.values.kind
     nodes = [node for _, node in places]
     effects, errors = (
@@ -222,7 +224,7 @@ def _trace(fit: PairFit, way: int, word: str, slow: bool, places: list[tuple[int
         (True, _OUT): "o_s",
         (True, _IN): "placement",
     }
-    return Trace(
+    return PlotSeries(
         name,
         "points",
         colours[slow, way],

@@ -32,7 +32,7 @@ from chiplog.report.measured import colour_of
 from chiplog.report.names import model_name, sizes
 from chiplog.report.numbers import latencies_table, over_peers_table
 from chiplog.report.parameter_text import bounds, is_known, not_identified
-from chiplog.report.plot import Axis, Plot, Trace
+from chiplog.report.plot import Axis, Plot, PlotSeries
 from chiplog.report.sections import parameters
 from chiplog.report.sections.postings import posting_blocks
 
@@ -188,8 +188,8 @@ def _caption(shown: _Over) -> str:
     )
 
 
-def _traces(fits: list[Fit], shown: _Over, size: int) -> list[Trace]:
-    traces: list[Trace] = []
+def _traces(fits: list[Fit], shown: _Over, size: int) -> list[PlotSeries]:
+    traces: list[PlotSeries] = []
     for fit in fits:
         curve = peers_curve(fit, shown.quantity, size)
         if curve is None or curve.peers is None:
@@ -202,7 +202,9 @@ def _traces(fits: list[Fit], shown: _Over, size: int) -> list[Trace]:
                 for seconds in (curve.measured_seconds, curve.low_seconds, curve.high_seconds)
             )
             traces.append(
-                Trace("measured", "points", "measured", p.tolist(), measured, low=low, high=high)
+                PlotSeries(
+                    "measured", "points", "measured", p.tolist(), measured, low=low, high=high
+                )
             )
         predicted = (curve.predicted_seconds / share).tolist()
         trace = line_trace(_name(fit), colour_of(fit.model), p.tolist(), predicted)

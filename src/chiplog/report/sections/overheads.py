@@ -19,7 +19,7 @@ from chiplog.report.measured import (
 )
 from chiplog.report.names import QUANTITIES, model_name
 from chiplog.report.numbers import per_message_table
-from chiplog.report.plot import Axis, Plot, Trace
+from chiplog.report.plot import Axis, Plot, PlotSeries
 from chiplog.report.sections.time_over_size import SIZE_AXIS
 
 SHOWN = ("gap", "o_s", "o_r")
@@ -55,7 +55,7 @@ def section(target: TargetReport, key: str) -> Section | None:
     return figure_section(f"{key}-overheads", figure)
 
 
-def _traces(target: TargetReport, fit: Fit) -> Iterator[Trace]:
+def _traces(target: TargetReport, fit: Fit) -> Iterator[PlotSeries]:
     """Each quantity as it was measured, and as the verdict's model and those that differ from it predict it."""
     for name in SHOWN:
         source = _source(target, fit, name)
@@ -78,9 +78,9 @@ def _source(target: TargetReport, fit: Fit, name: str) -> Curve | None:
     return None
 
 
-def _measured(source: Curve, name: str) -> Trace:
+def _measured(source: Curve, name: str) -> PlotSeries:
     chosen = thinned(source.message_bytes, ())
-    return Trace(
+    return PlotSeries(
         f"{_short(name)}, measured",
         "points",
         name,

@@ -11,7 +11,7 @@ from chiplog.report.measured import change_marks
 from chiplog.report.overlap import of_overlap, summary
 from chiplog.report.patterns import pattern_runs
 from chiplog.report.patterns.overlap import shares_table
-from chiplog.report.plot import Axis, Plot, Trace
+from chiplog.report.plot import Axis, Plot, PlotSeries
 from chiplog.report.sections.time_over_size import SIZE_AXIS
 
 MOST_ROWS = 24
@@ -45,11 +45,11 @@ def _plot(target: TargetReport, shares: Sequence[HiddenShare], identifier: str) 
     return Plot(identifier, SIZE_AXIS, axis, traces, change_marks(target.consensus))
 
 
-def _trace(side: str, shares: Sequence[HiddenShare]) -> Trace | None:
+def _trace(side: str, shares: Sequence[HiddenShare]) -> PlotSeries | None:
     known = [share for share in shares if share.side == side and share.is_identified]
     if not known:
         return None
-    return Trace(
+    return PlotSeries(
         side,
         "points",
         COLOURS[side],

@@ -36,7 +36,7 @@ from chiplog.report.measured import (
 )
 from chiplog.report.names import model_name, parameter_symbol
 from chiplog.report.parameter_text import bandwidth_of, short
-from chiplog.report.plot import Axis, Plot, Trace
+from chiplog.report.plot import Axis, Plot, PlotSeries
 from chiplog.report.ranking import row_of
 from chiplog.report.sections.bandwidth import rate
 from chiplog.report.sections.time_over_size import SIZE_AXIS
@@ -101,7 +101,7 @@ def _plots(report: ReportInput) -> list[Panels]:
             if trace is None or len(trace.x) < 2:
                 continue
             colour = f"target-{number % COLOURS + 1}"
-            traces.append(Trace(target.name, "line", colour, trace.x, trace.y, dots=True))
+            traces.append(PlotSeries(target.name, "line", colour, trace.x, trace.y, dots=True))
         if not traces:
             return []
         plot = Plot(

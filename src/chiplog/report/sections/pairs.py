@@ -32,7 +32,7 @@ from chiplog.report.measured import colour_of
 from chiplog.report.names import model_name, of_pairs, parameter_symbol, sizes
 from chiplog.report.parameter_text import is_known, not_identified, short
 from chiplog.report.patterns.run import spread
-from chiplog.report.plot import Axis, Plot, Trace
+from chiplog.report.plot import Axis, Plot, PlotSeries
 from chiplog.report.sections import errors
 
 SYMBOLS = ("s0", "R_C", "R_Cb", "R_Ci", "R_N", "k_sat", "s_k", "G_k", "g_N")
@@ -160,8 +160,10 @@ def _plot(main: Sequence[Fit], size: int, key: str) -> Figure:
         main[0], size, "measured_seconds", "low_seconds", "high_seconds"
     )
     rate = _rate(size, k)
-    traces: list[Trace] = [
-        Trace("measured", "points", "measured", k, rate(measured), low=rate(high), high=rate(low))
+    traces: list[PlotSeries] = [
+        PlotSeries(
+            "measured", "points", "measured", k, rate(measured), low=rate(high), high=rate(low)
+        )
     ]
     for fit in main:
         k, predicted = _over_k(fit, size, "predicted_seconds")

@@ -21,7 +21,7 @@ from chiplog.report.document import (
     text_columns,
 )
 from chiplog.report.names import identifier
-from chiplog.report.plot import Axis, Plot, Trace
+from chiplog.report.plot import Axis, Plot, PlotSeries
 
 COLOURS = {"normal": "prtt", "inline": "o_s", "list": "o_r"}
 STATISTICS = ("minimum", "median", "mean")
@@ -72,13 +72,13 @@ def _figure(
     return Figure(title, caption, plot)
 
 
-def _traces(posting: str, points: Sequence[PostingPoint]) -> list[Trace]:
+def _traces(posting: str, points: Sequence[PostingPoint]) -> list[PlotSeries]:
     times = [
         (point.peers, time) for point in points for time in point.times if time.posting == posting
     ]
     p = [float(peers) for peers, _ in times]
     colour = COLOURS[posting]
-    median = Trace(
+    median = PlotSeries(
         posting,
         "points",
         colour,
@@ -89,8 +89,8 @@ def _traces(posting: str, points: Sequence[PostingPoint]) -> list[Trace]:
     )
     return [
         median,
-        Trace(f"{posting}, minimum", "line", colour, p, [time.minimum for _, time in times]),
-        Trace(f"{posting}, mean", "line", colour, p, [time.mean for _, time in times]),
+        PlotSeries(f"{posting}, minimum", "line", colour, p, [time.minimum for _, time in times]),
+        PlotSeries(f"{posting}, mean", "line", colour, p, [time.mean for _, time in times]),
     ]
 
 

@@ -26,7 +26,7 @@ from chiplog.report.measured import (
     is_bare_round_trip,
     one_way_seconds,
 )
-from chiplog.report.plot import Axis, Plot, Trace
+from chiplog.report.plot import Axis, Plot, PlotSeries
 
 Shown = list[tuple[int, Series]]
 """Places in the run's order, and what was measured there."""
@@ -74,7 +74,7 @@ def _drift(target: TargetReport, key: str, shown: Shown, axis: Axis) -> Figure:
         quantiles.append(np.percentile(one_way_seconds(series), QUANTILES) / middle - 1.0)
         labels.append(_label(series))
     rows = np.array(quantiles, dtype=float).reshape(len(x), len(QUANTILES)).T
-    trace = Trace(
+    trace = PlotSeries(
         "half round trip",
         "points",
         "measured",
@@ -106,7 +106,7 @@ def _placement(key: str, shown: Shown, axis: Axis) -> Figure | None:
     if len(known) < 2:
         return None
     x, y, labels = zip(*known, strict=True)
-    trace = Trace("bare flag exchange", "points", "placement", x, y, labels=labels)
+    trace = PlotSeries("bare flag exchange", "points", "placement", x, y, labels=labels)
     plot = Plot(
         f"{key}-placement",
         axis,
@@ -132,9 +132,9 @@ def _reference(key: str, shown: Shown, axis: Axis) -> Figure | None:
         return None
     x, references, labels = zip(*known, strict=True)
 
-    def trace(name: str, colour: str, part: str) -> Trace:
+    def trace(name: str, colour: str, part: str) -> PlotSeries:
         y = [getattr(reference, part) for reference in references]
-        return Trace(name, "points", colour, x, y, labels=labels)
+        return PlotSeries(name, "points", colour, x, y, labels=labels)
 
     traces = (
         trace("half round trip", "measured", "half_round_trip_seconds"),

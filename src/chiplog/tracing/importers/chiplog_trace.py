@@ -15,7 +15,7 @@ from chiplog.errors import CorruptFile
 from chiplog.tracing.importer import TraceImporter, TraceOptions
 from chiplog.tracing.recorded_rank import (
     UNKNOWN_COMMUNICATOR,
-    Members,
+    CommunicatorMembers,
     RecordedRank,
     read_ranks,
 )
@@ -151,7 +151,7 @@ class _Communicators:
             (frozenset((self.members[0], ())), 0): 0
         }
 
-    def numbers(self, own: dict[int, Members]) -> dict[int, int]:
+    def numbers(self, own: dict[int, CommunicatorMembers]) -> dict[int, int]:
         """For each number of a rank's, the common one."""
         seen: Counter[frozenset[tuple[int, ...]]] = Counter()
         common = {}
@@ -202,7 +202,7 @@ def _in_order(calls: NDArray[np.void]) -> NDArray[np.void]:
 
 
 def _to_world(
-    peers: NDArray[np.int32], rows: NDArray[np.bool_], members: Members, path: Path
+    peers: NDArray[np.int32], rows: NDArray[np.bool_], members: CommunicatorMembers, path: Path
 ) -> None:
     world = np.array(members.remote or members.local, np.int32)
     named = rows & (peers >= 0)

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from chiplog.errors import CorruptFile
 from chiplog.input_file import MOST_DATA_BYTES, open_input
-from chiplog.tracing.builder import LARGEST_BYTES, Call, RankBuilder
+from chiplog.tracing.builder import LARGEST_BYTES, ImportedCall, RankBuilder
 from chiplog.tracing.dumpi_records import DumpiStream, Record
 from chiplog.tracing.importer import TraceImporter, TraceOptions
 from chiplog.tracing.text_files import all_ranks_there, files_of_ranks
@@ -160,7 +160,9 @@ def _make(
     return made
 
 
-def _rows(rank: DumpiRank, record: Record, members: Sequence[tuple[int, ...]]) -> list[Call]:
+def _rows(
+    rank: DumpiRank, record: Record, members: Sequence[tuple[int, ...]]
+) -> list[ImportedCall]:
     """The call of a record; a Sendrecv is two rows."""
     numbers = record.numbers
     place = rank.communicators.get(numbers.get("comm", WORLD))
@@ -171,7 +173,7 @@ def _rows(rank: DumpiRank, record: Record, members: Sequence[tuple[int, ...]]) -
         )
     group = members[place]
     sent, received = _bytes(rank, record, len(group))
-    call = Call(record.kind, record.begin_ns, record.end_ns, communicator=place)
+    call = ImportedCall(record.kind, record.begin_ns, record.end_ns, communicator=place)
     if record.kind in COLLECTIVES:
         peer = _peer(rank, record, numbers["root"], group) if record.kind in ROOTED else NOBODY
         return [replace(call, peer=peer, sent_bytes=sent, received_bytes=received)]
@@ -196,7 +198,7 @@ def _rows(rank: DumpiRank, record: Record, members: Sequence[tuple[int, ...]]) -
     return rows
 
 
-def _with_requests(call: Call, record: Record) -> Call:
+def _with_requests(call: ImportedCall, record: Record) -> ImportedCall:
     """The call with the request that it starts, or those that it completes."""
     if call.kind in ("Wait", "Waitall", "Waitsome"):
         named = record.arrays.get("requests", (record.number("request"),))

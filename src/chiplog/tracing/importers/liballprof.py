@@ -13,7 +13,7 @@ from pathlib import Path
 
 from chiplog.errors import CorruptFile
 from chiplog.outside import as_float
-from chiplog.tracing.builder import LARGEST_NS, Call, Fields, RankBuilder, fields_of
+from chiplog.tracing.builder import LARGEST_NS, Fields, ImportedCall, RankBuilder, fields_of
 from chiplog.tracing.importer import TraceImporter, TraceOptions
 from chiplog.tracing.liballprof_arguments import (
     DESTINATION_KINDS,
@@ -135,7 +135,7 @@ class CallReader:
     def __init__(self, found: AllprofRank) -> None:
         self._found = found
         self._requests = PointedRequests()
-        self._known: dict[tuple[str, str], tuple[tuple[Call, ...], Arguments]] = {}
+        self._known: dict[tuple[str, str], tuple[tuple[ImportedCall, ...], Arguments]] = {}
 
     def read(self, line: str, number: int) -> None:
         """Adds the call of a line."""
@@ -165,7 +165,7 @@ class CallReader:
         self._found.is_complete |= kind == "Finalize"
         self._found.calls.append(AllprofCall(rows, times_ns, starts, completes))
 
-    def _rows(self, kind: str, text: str, where: str) -> tuple[tuple[Call, ...], Arguments]:
+    def _rows(self, kind: str, text: str, where: str) -> tuple[tuple[ImportedCall, ...], Arguments]:
         """The rows of a call with these arguments."""
         given = arguments_of(kind, text.split(":") if text else [], where)
         if given.communicator is not None:
@@ -175,7 +175,7 @@ class CallReader:
                 raise CorruptFile(
                     f"{where}: communicator {number} has another size or rank than before."
                 )
-        call = Call(kind, communicator=given.numbers.get("comm", WORLD))
+        call = ImportedCall(kind, communicator=given.numbers.get("comm", WORLD))
         return _rows(call, given), given
 
 
@@ -195,7 +195,7 @@ def _times_ns(name: str, start: str, end: str, where: str) -> tuple[int, int]:
     return times[0], times[-1]
 
 
-def _rows(call: Call, given: Arguments) -> tuple[Call, ...]:
+def _rows(call: ImportedCall, given: Arguments) -> tuple[ImportedCall, ...]:
     """The call with what its arguments say; a Sendrecv is two rows.
 
     Of Waitany, Test and the like the trace does not say what they completed.
@@ -205,7 +205,7 @@ def _rows(call: Call, given: Arguments) -> tuple[Call, ...]:
         sent, received = given.collective_bytes(kind)
         root = numbers.get("root", NOBODY)
         return (replace(call, peer=root, sent_bytes=sent, received_bytes=received),)
-    rows: tuple[Call, ...] = (call,)
+    rows: tuple[ImportedCall, ...] = (call,)
     if "dest" in numbers:
         sent = given.bytes()
         rows = (replace(call, peer=numbers["dest"], tag=numbers["tag"], sent_bytes=sent),)
@@ -240,12 +240,12 @@ def _build(
 
 
 def _in_world(
-    row: Call,
+    row: ImportedCall,
     found: AllprofRank,
     groups: Mapping[Key, tuple[int, ...]],
     index: Mapping[Key, int],
     wildcard: int | None,
-) -> Call:
+) -> ImportedCall:
     """A row with world ranks in place of ranks in its communicator."""
     key = found.key(row.communicator)
     peer = _peer(row, groups[key], wildcard, found.path)
@@ -255,7 +255,7 @@ def _in_world(
     return row
 
 
-def _peer(call: Call, group: tuple[int, ...], wildcard: int | None, path: Path) -> int:
+def _peer(call: ImportedCall, group: tuple[int, ...], wildcard: int | None, path: Path) -> int:
     """The world rank of a peer; MPI_PROC_NULL is nobody, and gets nothing."""
     if call.peer >= 0:
         if call.peer >= len(group):

@@ -15,7 +15,7 @@ from pathlib import Path
 from chiplog.errors import CorruptFile
 from chiplog.input_file import MOST_DATA_BYTES, open_input
 from chiplog.outside import as_float, as_integer
-from chiplog.tracing.builder import LARGEST_BYTES, Call, RankBuilder
+from chiplog.tracing.builder import LARGEST_BYTES, ImportedCall, RankBuilder
 from chiplog.tracing.importer import TraceImporter, TraceOptions
 from chiplog.tracing.text_files import head_of, numbered_lines
 from chiplog.tracing.trace import ANYBODY, NOBODY, Trace
@@ -159,14 +159,14 @@ def _act(state: ActionRank, words: Sequence[str], ranks: int, where: str) -> Non
 
 def _call(
     state: ActionRank, action: str, texts: Sequence[str], place: tuple[int, int], where: str
-) -> tuple[Call, float]:
+) -> tuple[ImportedCall, float]:
     """The call of an action, and the flops that are computed in it; `place` is the rank, and the number of ranks."""
     rank, ranks = place
     if action in ("wait", "test"):
         key = tuple(as_integer(text) for text in texts[:3])
-        return Call(action.capitalize(), completes=(key,) if action == "wait" else ()), 0.0
+        return ImportedCall(action.capitalize(), completes=(key,) if action == "wait" else ()), 0.0
     if action == "waitall":
-        return Call("Waitall", completes=state.builder.open_requests()), 0.0
+        return ImportedCall("Waitall", completes=state.builder.open_requests()), 0.0
     if action not in FORMS:
         raise CorruptFile(f"{where}: '{action[:40]}' is no action that chiplog knows.")
     kind, form = FORMS[action]
@@ -185,7 +185,7 @@ def _call(
     if any(size > LARGEST_BYTES for size in moved.values()):
         raise CorruptFile(f"{where}: {action} moves more than 2^50 B.")
     sent, received = (moved.get(name, moved.get("both", 0)) for name in ("sent", "received"))
-    call = Call(kind, sent_bytes=sent, received_bytes=received)
+    call = ImportedCall(kind, sent_bytes=sent, received_bytes=received)
     if "peer" in values:
         return _message(call, (rank, ranks), int(values["peer"]), int(values["tag"]), where), 0.0
     root = int(values.get("root", 0)) if "root?" in form else NOBODY
@@ -199,7 +199,9 @@ def _call(
     )
 
 
-def _message(call: Call, place: tuple[int, int], peer: int, tag: int, where: str) -> Call:
+def _message(
+    call: ImportedCall, place: tuple[int, int], peer: int, tag: int, where: str
+) -> ImportedCall:
     """A send or a receive; a request is named by its source, its destination and its tag."""
     rank, ranks = place
     sends = call.kind in ("Send", "Isend")

@@ -30,7 +30,7 @@ CALLED = (
 
 
 @dataclass(frozen=True)
-class Call:
+class OperationCall:
     """One collective call: `bytes` of a block, by the first `ranks` ranks."""
 
     operation: str
@@ -69,7 +69,7 @@ class Caller:
     program: BuiltProbe
     launcher: tuple[str, ...] = ()
 
-    def run(self, calls: Sequence[Call], settings: Mapping[str, str]) -> CallsEnded:
+    def run(self, calls: Sequence[OperationCall], settings: Mapping[str, str]) -> CallsEnded:
         """All calls in one run, with `settings` in the environment; RunFailed where the launcher can't run.
 
         Ranks that do not come out of MPI_Init are started again: that says nothing about the settings.
@@ -77,7 +77,7 @@ class Caller:
         ended, reason = run_again(lambda: self._once(calls, settings), CallsEnded.no_start)
         return replace(ended, said=reason or ended.said)
 
-    def _once(self, calls: Sequence[Call], settings: Mapping[str, str]) -> CallsEnded:
+    def _once(self, calls: Sequence[OperationCall], settings: Mapping[str, str]) -> CallsEnded:
         words = [call.word for call in calls]
         ranks = max([2, *(call.ranks for call in calls if call.ranks <= MOST_RANKS_HERE)])
         started = launch_command(self.program, ranks, words, launcher=self.launcher)

@@ -18,9 +18,9 @@ from chiplog.tune.lint.calls import (
     MOST_BYTES,
     OK,
     SKIPPED,
-    Call,
     Caller,
     CallsEnded,
+    OperationCall,
 )
 from chiplog.tune.lint.classic_lint import RulePlace
 from chiplog.tune.lint.openmpi_release import OpenMpiRelease
@@ -54,27 +54,33 @@ def prove_classic(
     return judged
 
 
-def _call(place: RulePlace) -> Call | None:
+def _call(place: RulePlace) -> OperationCall | None:
     """The smallest call that should take the rule; None where there is none, or it is too large."""
     if place.operation not in CALLED or place.ranks[0] < 2:
         return None
     ranks, (first, last) = place.ranks[0], place.sizes
     if place.operation in ("barrier", "alltoallv"):
-        return Call(place.operation, ranks, 0 if place.operation == "barrier" else ELEMENT_BYTES)
+        return OperationCall(
+            place.operation, ranks, 0 if place.operation == "barrier" else ELEMENT_BYTES
+        )
     if place.operation in BY_ONE_ELEMENT:
-        return Call(place.operation, ranks, ELEMENT_BYTES) if _holds(first, last, ranks) else None
+        return (
+            OperationCall(place.operation, ranks, ELEMENT_BYTES)
+            if _holds(first, last, ranks)
+            else None
+        )
     each = ranks if place.operation in BY_ALL_BLOCKS else 1
     block = max(1, -(-first // each))
     if block * each > MOST_BYTES or not _holds(first, last, block * each):
         return None
-    return Call(place.operation, ranks, block)
+    return OperationCall(place.operation, ranks, block)
 
 
 def _holds(first: int, last: int | None, size: int) -> bool:
     return first <= size and (last is None or size <= last)
 
 
-def _not_tried(rule: Rule, call: Call | None) -> Rule:
+def _not_tried(rule: Rule, call: OperationCall | None) -> Rule:
     if call is None:
         return rule.unproved("no call that is tried here gets to it")
     return rule.unproved(f"it takes {call.ranks} ranks")
@@ -84,7 +90,7 @@ def _numbers(
     path: Path,
     text: str,
     places: Sequence[RulePlace],
-    calls: Sequence[Call],
+    calls: Sequence[OperationCall],
     release: OpenMpiRelease,
     caller: Caller,
 ) -> Mapping[int, int]:

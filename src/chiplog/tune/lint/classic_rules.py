@@ -41,7 +41,7 @@ _WORD = re.compile(
 
 
 @dataclass(frozen=True)
-class Number:
+class NumberInText:
     """A number, and where it stands."""
 
     value: int
@@ -55,18 +55,18 @@ class Number:
 class ClassicSizeRule:
     """From `size` bytes on: this algorithm."""
 
-    size: Number
-    algorithm: Number
-    fan_out: Number
-    segment: Number
+    size: NumberInText
+    algorithm: NumberInText
+    fan_out: NumberInText
+    segment: NumberInText
 
 
 @dataclass
 class RankEntry:
     """From `ranks` on: these rules for sizes."""
 
-    ranks: Number
-    announced: Number
+    ranks: NumberInText
+    announced: NumberInText
     rules: list[ClassicSizeRule] = field(default_factory=list)
 
 
@@ -74,7 +74,7 @@ class RankEntry:
 class OperationRules:
     """All rules of one operation."""
 
-    number: Number
+    number: NumberInText
     entries: list[RankEntry] = field(default_factory=list)
 
     @property
@@ -105,7 +105,7 @@ class _ClassicReader:
         self.numbers = self._numbers(header.end() if header else 0)
         self.at = 0
 
-    def _numbers(self, start: int) -> list[Number]:
+    def _numbers(self, start: int) -> list[NumberInText]:
         numbers, word, line = [], "", 1 + self.text.count("\n", 0, start)
         for match in _WORD.finditer(self.text, start):
             if match.lastgroup == "other":
@@ -115,7 +115,7 @@ class _ClassicReader:
                 self._note_word(word, line)
                 word = ""
             if match.lastgroup == "number":
-                numbers.append(Number(_value(match[0]), match[0], line, *match.span()))
+                numbers.append(NumberInText(_value(match[0]), match[0], line, *match.span()))
                 word = word and word + match[0]
             line += match[0].count("\n")
         if word:
@@ -126,7 +126,7 @@ class _ClassicReader:
         reason = "it is no number: Open MPI skips it silently"
         self.stray.append(wrong(line, quoted(word), reason))
 
-    def next(self, what: str, most: int = MOST_INT) -> Number:
+    def next(self, what: str, most: int = MOST_INT) -> NumberInText:
         if self.at >= len(self.numbers):
             line = 1 + self.text.count("\n", 0, len(self.text.rstrip()))
             raise FileIgnored(line, f"the file ends where {what} is due: it is truncated")
@@ -143,7 +143,7 @@ class _ClassicReader:
             self.stray.append(wrong(number.line, what, reason))
         return number
 
-    def count(self, what: str, numbers_each: int) -> Number:
+    def count(self, what: str, numbers_each: int) -> NumberInText:
         number = self.next(what)
         numbers_left = len(self.numbers) - self.at
         if number.value * numbers_each > numbers_left:
@@ -255,12 +255,12 @@ def _value(text: str) -> int:
 class _Count:
     """What is announced, by its names for one and for several, and how many of it follow."""
 
-    announced: Number
+    announced: NumberInText
     names: tuple[str, str]
     follow: int = 0
 
 
-def _miscounted(numbers: Sequence[Number], ending: str) -> list[Rule]:
+def _miscounted(numbers: Sequence[NumberInText], ending: str) -> list[Rule]:
     """The counts that are wrong, by line; none where the layout does not tell. `ending` says what comes of them."""
     return [
         wrong(
@@ -273,12 +273,12 @@ def _miscounted(numbers: Sequence[Number], ending: str) -> list[Rule]:
     ]
 
 
-def _counts(numbers: Sequence[Number]) -> list[_Count]:
+def _counts(numbers: Sequence[NumberInText]) -> list[_Count]:
     """All counts of a file in order; none where the numbers between its rules are not as many as there should be."""
     lines = [list(line) for _, line in groupby(numbers, lambda number: number.line)]
     counts: list[_Count] = []
     operations = entries = None
-    before: list[Number] = []
+    before: list[NumberInText] = []
     for line in lines:
         if len(line) not in RULE_NUMBERS:
             before += line

@@ -7,7 +7,7 @@ import re
 
 from chiplog.tune.lint.openmpi_release import OpenMpiRelease
 from chiplog.tune.lint.rule import MOST_NAME, Rule, quoted, shown
-from chiplog.tune.lint.settings_lint import Setting, read_settings
+from chiplog.tune.lint.settings_lint import MpiSetting, read_settings
 
 PREFIX = "OMPI_MCA_"
 PROGRAM_PREFIX = "OMPI_"
@@ -50,12 +50,12 @@ def _parameters(listing: str | None) -> Parameters:
     return parameters
 
 
-def _name(setting: Setting) -> str:
+def _name(setting: MpiSetting) -> str:
     return setting.name.removeprefix(PREFIX)
 
 
 def _rule(
-    setting: Setting,
+    setting: MpiSetting,
     release: OpenMpiRelease,
     bare: Parameters,
     with_them: Parameters,
@@ -86,7 +86,7 @@ def _rule(
     return without_file or setting.proved()
 
 
-def _alone(setting: Setting, release: OpenMpiRelease, bare: Parameters) -> Rule:
+def _alone(setting: MpiSetting, release: OpenMpiRelease, bare: Parameters) -> Rule:
     """Where Open MPI does not start with all of them together."""
     illegal = _illegal(setting, release, bare)
     if illegal:
@@ -99,7 +99,7 @@ def _alone(setting: Setting, release: OpenMpiRelease, bare: Parameters) -> Rule:
     return setting.not_taken(f"{release} does not start with other lines of the file")
 
 
-def _illegal(setting: Setting, release: OpenMpiRelease, bare: Parameters) -> str | None:
+def _illegal(setting: MpiSetting, release: OpenMpiRelease, bare: Parameters) -> str | None:
     name = _name(setting)
     if name not in bare:
         return f"{release} has no parameter {shown(name, MOST_NAME)}"

@@ -20,7 +20,7 @@ from chiplog.tune.lint.json_lines import JsonValue, parse_json
 from chiplog.tune.lint.mpich_release import FIRST_UNKNOWN, MpichRelease
 from chiplog.tune.lint.mpich_tree_rules import Leaf, TreeReader
 from chiplog.tune.lint.rule import MOST_NAME, THE_FILE, FileIgnored, Rule, shown, wrong
-from chiplog.tune.lint.settings_lint import Setting, looks_like_settings, read_settings
+from chiplog.tune.lint.settings_lint import MpiSetting, looks_like_settings, read_settings
 from chiplog.tune.lint.tree_proof import prove_tree, refused
 from chiplog.tune.settings import ANSWER_SECONDS
 from chiplog.tune.version import Version
@@ -128,7 +128,7 @@ def _lint_variables(text: str, release: MpichRelease, program: BuiltProbe | None
 
 
 def _variable_rule(
-    setting: Setting, release: MpichRelease, program: BuiltProbe, known: Mapping[str, str]
+    setting: MpiSetting, release: MpichRelease, program: BuiltProbe, known: Mapping[str, str]
 ) -> Rule:
     name = _full_name(setting.name)
     if name not in known:

@@ -27,7 +27,7 @@ _COMMAND = re.compile(r"(?:^|[;&]|\bthen\b|\bdo\b|\belse\b)(?=\s*(?:export|decla
 
 
 @dataclass(frozen=True)
-class Setting:
+class MpiSetting:
     """One line of the file."""
 
     line: int
@@ -68,7 +68,9 @@ class Setting:
         return Rule(self.line, self.text, True, True)
 
 
-def read_settings(text: str, prefixes: tuple[str, ...] = ("",)) -> tuple[list[Setting], list[Rule]]:
+def read_settings(
+    text: str, prefixes: tuple[str, ...] = ("",)
+) -> tuple[list[MpiSetting], list[Rule]]:
     """The settings of a file, and the lines that are none.
 
     Of a shell script those whose names begin with one of the `prefixes`: it sets variables of other programs, too.
@@ -83,7 +85,7 @@ def read_settings(text: str, prefixes: tuple[str, ...] = ("",)) -> tuple[list[Se
         else:
             match = _SETTING.match(line)
             named = [(match[1], match[2])] if match else []
-        settings += [Setting(number, name, value) for name, value in named]
+        settings += [MpiSetting(number, name, value) for name, value in named]
         if not named and not is_script:
             others.append(wrong(number, quoted(line.strip()), "it is no NAME=VALUE"))
     last = {setting.name: setting.line for setting in settings}

@@ -21,9 +21,9 @@ from chiplog.tune.lint.calls import (
     MOST_RANKS_HERE,
     OK,
     SKIPPED,
-    Call,
     Caller,
     CallsEnded,
+    OperationCall,
 )
 from chiplog.tune.lint.json_lines import JsonValue
 from chiplog.tune.lint.mpich_release import MpichRelease
@@ -62,7 +62,7 @@ def refused(leaves: Sequence[Leaf], release: MpichRelease, caller: Caller) -> di
             "MPIR_CVAR_COLLECTIVE_FALLBACK": "error",
             "MPIR_CVAR_DEVICE_COLLECTIVES": "none",
         }
-        calls: list[tuple[int, Call]] = []
+        calls: list[tuple[int, OperationCall]] = []
         for operation, algorithms in by_operation.items():
             if turn < len(algorithms):
                 short, places = list(algorithms.items())[turn]
@@ -76,12 +76,12 @@ def refused(leaves: Sequence[Leaf], release: MpichRelease, caller: Caller) -> di
     return reasons
 
 
-def _of_any_machine(leaf: Leaf) -> list[Call]:
+def _of_any_machine(leaf: Leaf) -> list[OperationCall]:
     """Calls of a leaf; none where it depends on the machine which calls get there."""
     return [] if any(name in leaf.state.facts for name in OF_THE_MACHINE) else list(calls_for(leaf))
 
 
-def _in_words(call: Call) -> str:
+def _in_words(call: OperationCall) -> str:
     kinds = {"i": "in place", "u": "a user's operation", "n": "an operation that does not commute"}
     return ", ".join([f"{call.ranks} ranks", *(kinds[flag] for flag in call.flags)])
 
@@ -107,7 +107,7 @@ class _Proof:
         self.found = [
             leaf.rule.unproved("no call that is tried here gets to it") for leaf in leaves
         ]
-        self.calls: dict[int, Call] = {}
+        self.calls: dict[int, OperationCall] = {}
         own_operations = _own_operations(root, release)
         for at, leaf in enumerate(leaves):
             call = next(calls_for(leaf), None)
@@ -218,7 +218,7 @@ def _plain(value: JsonValue, places: Mapping[int, str]) -> object:
     return {member.key.replace(" ", ""): _plain(member.value, places) for member in value.members}
 
 
-def calls_for(leaf: Leaf) -> Iterator[Call]:
+def calls_for(leaf: Leaf) -> Iterator[OperationCall]:
     """Calls that get to the leaf: numbers of ranks that are powers of two or not, in place or not, all operations."""
     state = leaf.state
     if leaf.collective not in CALLED or "_inter_" in leaf.algorithm:
@@ -233,7 +233,7 @@ def calls_for(leaf: Leaf) -> Iterator[Call]:
         for ranks in _ranks(state):
             size = _bytes(leaf.collective, state, ranks)
             if size is not None:
-                yield Call(leaf.collective, ranks, size, flags)
+                yield OperationCall(leaf.collective, ranks, size, flags)
 
 
 def _flags(operation: str, state: State) -> Sequence[str]:

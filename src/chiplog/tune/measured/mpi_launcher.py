@@ -44,7 +44,7 @@ class LaunchEnded:
 
 
 @dataclass(frozen=True)
-class World:
+class LaunchedWorld:
     """How many ranks a launcher starts, and on how many hosts."""
 
     ranks: int
@@ -81,12 +81,12 @@ class MpiLauncher:
             raise RunFailed(f"the MPI can't be asked for its algorithms: {ended.reason}.")
         return [line for line in read_lines(ended.output) if line["type"] == "cvar"]
 
-    def world(self) -> World:
+    def world(self) -> LaunchedWorld:
         """Who takes part; RunFailed where the launcher fails."""
         ended = self._run([], {})
         for line in read_lines(ended.output):
             if line["type"] == "launch" and ended.reason is None:
-                return World(int(line["ranks"]), int(line["hosts"]))
+                return LaunchedWorld(int(line["ranks"]), int(line["hosts"]))
         raise RunFailed(f"no ranks could be started: {ended.reason or 'they said nothing'}.")
 
     def says(self, environment: Mapping[str, str]) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 from chiplog.counts import MOST_RANKS, counted
 from chiplog.errors import UsageError
 from chiplog.outside import as_integer
-from chiplog.tune.measured.mpi_launcher import World
+from chiplog.tune.measured.mpi_launcher import LaunchedWorld
 
 _SHAPE = re.compile(r"(\d+)x(\d+)")
 
@@ -30,9 +30,9 @@ class JobShape:
         return self.nodes * self.processes
 
     @property
-    def world(self) -> World:
+    def world(self) -> LaunchedWorld:
         """What a job of this shape is to an MPI."""
-        return World(self.ranks, self.nodes)
+        return LaunchedWorld(self.ranks, self.nodes)
 
     @property
     def text(self) -> str:
@@ -61,7 +61,7 @@ def parse_shapes(text: str) -> tuple[JobShape, ...]:
     return tuple(dict.fromkeys(shapes))
 
 
-def check_shape(shape: JobShape, world: World) -> None:
+def check_shape(shape: JobShape, world: LaunchedWorld) -> None:
     """UsageError where so many nodes or ranks were not started."""
     if shape.nodes > world.hosts or shape.ranks > world.ranks:
         started = f"{counted(world.ranks, 'rank')} on {counted(world.hosts, 'node')}"

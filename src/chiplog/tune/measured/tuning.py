@@ -22,7 +22,7 @@ from chiplog.tune.measured import intelmpi, mpich, openmpi
 from chiplog.tune.measured.candidate import Candidate, Field
 from chiplog.tune.measured.choices import SizeVerdict, tuning_of, verdicts
 from chiplog.tune.measured.launch import BUDGET_SECONDS, Cell, Effort, Launcher
-from chiplog.tune.measured.mpi_launcher import MpiLauncher, World
+from chiplog.tune.measured.mpi_launcher import LaunchedWorld, MpiLauncher
 from chiplog.tune.measured.race import Race
 from chiplog.tune.measured.raced import Raced, RaceOptions
 from chiplog.tune.measured.raw_file import About, SamplesFile, read_samples
@@ -179,7 +179,7 @@ def _check(asked: Asked) -> None:
         whole_datatypes(asked.datatypes, size)
 
 
-def _world(asked: Asked, started: World) -> World:
+def _world(asked: Asked, started: LaunchedWorld) -> LaunchedWorld:
     """Those that race: of the shape, or all."""
     if asked.shape is None:
         return started
@@ -196,7 +196,7 @@ def _communicators(asked: Asked, world: int) -> tuple[int, ...]:
     return tuple(sorted(set(ranks)))
 
 
-def _field(asked: Asked, mpi: Mpi, launcher: MpiLauncher, world: World) -> Field:
+def _field(asked: Asked, mpi: Mpi, launcher: MpiLauncher, world: LaunchedWorld) -> Field:
     spans_hosts = 1 < world.hosts < world.ranks
     if asked.program == "openmpi":
         version = parse_version(mpi.version)

@@ -10,7 +10,7 @@ from chiplog.json_values import members, plain
 from chiplog.quoting import for_line
 from chiplog.tune.measured.statistics import ratio_to_json
 from chiplog.tune.ucx.race import SizeRatio
-from chiplog.tune.ucx.thresholds import Threshold
+from chiplog.tune.ucx.thresholds import UcxThreshold
 
 SCHEMA = "chiplog.ucx/1"
 RECOMMENDED, DEFAULT = "recommended", "default"
@@ -35,7 +35,7 @@ class UcxTuning:
     version: str
     is_one_host: bool
     sizes: tuple[int, ...]
-    thresholds: tuple[Threshold, ...]
+    thresholds: tuple[UcxThreshold, ...]
     speeds: tuple[Speed, ...]
     now: str
     """The protocols in force without the file."""
@@ -121,12 +121,12 @@ def _interval(values: tuple[float, float, float]) -> dict[str, Any]:
     return dict(zip(("value", "low", "high"), map(plain, values), strict=True))
 
 
-def threshold_text(threshold: Threshold) -> str:
+def threshold_text(threshold: UcxThreshold) -> str:
     """One threshold as a sentence.
 
-    >>> threshold_text(Threshold("UCX_RNDV_THRESH", 8192, 4097, 16384))
+    >>> threshold_text(UcxThreshold("UCX_RNDV_THRESH", 8192, 4097, 16384))
     'UCX_RNDV_THRESH: 8192 B, between 4097 B and 16384 B'
-    >>> threshold_text(Threshold("UCX_ZCOPY_THRESH", None, None, None, "nothing has it"))
+    >>> threshold_text(UcxThreshold("UCX_ZCOPY_THRESH", None, None, None, "nothing has it"))
     'UCX_ZCOPY_THRESH: not identified, because nothing has it'
     """
     low = f"{threshold.low or 0} B"

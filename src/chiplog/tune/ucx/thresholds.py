@@ -36,7 +36,7 @@ Places = tuple[int, int]
 
 
 @dataclass(frozen=True)
-class Threshold:
+class UcxThreshold:
     """One threshold in bytes, with a 95 % interval; None is beyond the sizes measured."""
 
     variable: str
@@ -120,25 +120,25 @@ class Blocks:
         """The pairs that are as good as the best."""
         return tuple(pair for pair in self.pairs if self.is_as_good(self.kinds_at(pair)))
 
-    def thresholds(self) -> tuple[Threshold, ...]:
+    def thresholds(self) -> tuple[UcxThreshold, ...]:
         """That of rendezvous, and that of zero copy where the network has it and it pays at any size."""
         rendezvous = self._threshold(RENDEZVOUS_VARIABLE, 1)
         if not self.has_zero_copy:
             reason = "this network has no eager protocol without copies"
-            return rendezvous, Threshold(ZERO_COPY_VARIABLE, None, None, None, reason)
+            return rendezvous, UcxThreshold(ZERO_COPY_VARIABLE, None, None, None, reason)
         return rendezvous, self._threshold(ZERO_COPY_VARIABLE, 0)
 
-    def _threshold(self, variable: str, which: int) -> Threshold:
+    def _threshold(self, variable: str, which: int) -> UcxThreshold:
         places = [pair[which] for pair in self.good]
         low = self.sizes[min(places) - 1] + 1 if min(places) else 0
         value, high = self._first(self.best[which]), self._first(max(places))
         if value is None:
             reason = f"it is best at no size up to {self.sizes[-1]} B"
-            return Threshold(variable, None, low, None, reason)
+            return UcxThreshold(variable, None, low, None, reason)
         if low == 0 and high is None:
             reason = "the launches differ by more than the protocols do"
-            return Threshold(variable, None, None, None, reason)
-        return Threshold(variable, value, low, high)
+            return UcxThreshold(variable, None, None, None, reason)
+        return UcxThreshold(variable, value, low, high)
 
     def _first(self, place: int) -> int | None:
         return self.sizes[place] if place < len(self.sizes) else None
