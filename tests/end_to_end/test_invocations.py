@@ -42,7 +42,7 @@ INVOCATIONS = """
 2 | measure sim --ranks -2 -o OUT | --ranks
 2 | measure sim --budget -3 -o OUT | --budget
 2 | measure sim --budget 10s -o OUT | not a number of seconds
-2 | measure sim -o MODEL | is there already, and no run file
+2 | measure sim -o MODEL | exists already, and is no run file
 2 | measure sim -o . | is a folder; name a file
 2 | measure sim --budget nan -o OUT | not a number of seconds
 2 | measure sim --budget inf -o OUT | not a number of seconds
