@@ -91,10 +91,7 @@ def predict(
     from chiplog.prediction.predict import predict as predict_rows
     from chiplog.prediction.result import predictions_to_json
 
-    if not model_file.exists() and Path(operation).exists():
-        raise UsageError(
-            f"{model_file} is no file: the model comes first, as in chiplog predict {operation} {model_file}."
-        )
+    _refuse_swapped(model_file, operation)
     convention = convention_of(task.convention, "--as")
     questions = [_task(ranks, task) for ranks in _ranks(task.ranks, operation, task.peers)]
     anchors = _anchors(task.anchors or ())
@@ -129,6 +126,14 @@ def predict(
     _tell_unnamed(anchors, operation, task.algorithm)
     if is_crossing_unknown(fits, rows):
         note(CROSSING_UNKNOWN)
+
+
+def _refuse_swapped(model_file: Path, operation: str) -> None:
+    """UsageError where the model is typed where the operation belongs."""
+    if not model_file.exists() and Path(operation).exists():
+        raise UsageError(
+            f"{model_file} is no file: the model comes first, as in chiplog predict {operation} {model_file}."
+        )
 
 
 def _task(ranks: int, options: TaskOptions) -> Task:
