@@ -42,7 +42,7 @@ INVOCATIONS = """
 2 | measure sim --ranks -2 -o OUT | --ranks
 2 | measure sim --budget -3 -o OUT | --budget
 2 | measure sim --budget 10s -o OUT | not a number of seconds
-2 | measure sim -o MODEL | is there already, and no run file
+2 | measure sim -o MODEL | exists already, and is no run file
 2 | measure sim -o . | is a folder; name a file
 2 | measure sim --budget nan -o OUT | not a number of seconds
 2 | measure sim --budget inf -o OUT | not a number of seconds
@@ -152,6 +152,7 @@ INVOCATIONS = """
 2 | tune MODEL --operation bcast --ranks 4 --for lam -o OUT | lam
 2 | tune MODEL bcast --ranks 4 --for openmpi -o OUT | did you mean --operation bcast?
 2 | tune --from RUN --operation bcast --for openmpi -o OUT | hold no collective operation
+2 | tune --from NOWHERE --operation bcast --for openmpi -o OUT | NOWHERE can't be opened
 2 | tune lint MODEL --for openmpi | a tuning file is needed here
 2 | tune lint NOWHERE --for openmpi | NOWHERE
 2 | check-tuning RUN --for openmpi | is a run file, but a tuning file is needed here
@@ -159,6 +160,8 @@ INVOCATIONS = """
 2 | bench | it accepts barrier, bcast
 2 | bench MPI_Barrier | Did you mean 'barrier'?
 2 | bench dance | there is no operation 'dance'
+2 | bench barrier --budget 0 | --budget: 0 is out of range
+2 | bench barrier --lead -1 | --lead: -1 is out of range
 2 | bench barrier --launches 0 | --launches
 2 | bench dance --guidelines | there is no operation 'dance'
 2 | bench --guidelines --bytes 64 | --guidelines takes --sizes

@@ -212,7 +212,7 @@ def test_what_the_files_say_themselves_is_refused(tmp_path: Path, option: str) -
 
 def test_another_operation_names_those_that_the_files_have(tmp_path: Path) -> None:
     files = pico_jobs(tmp_path / "machine", [TRUTH])
-    with pytest.raises(UsageError, match="about allreduce"):
+    with pytest.raises(UsageError, match="hold allreduce"):
         tuned(files, tmp_path, operation="bcast")
 
 

@@ -59,21 +59,18 @@ def fit(
     from chiplog.fitting.request import FitRequest, left_out_lines
 
     dataset = part_or_target(read_run(run), target)
-    models = _models(fitting.model, dataset, run)
-    request = FitRequest(models, fitting.method, statistic=fitting.statistic, seed=fitting.seed)
+    models, method = _models(fitting.model, dataset, run), fitting.method
+    request = FitRequest(models, method, statistic=fitting.statistic, seed=fitting.seed)
     outcome = fit_all(dataset, request)
     for line in left_out_lines(outcome.left_out):
         note(line)
-    fits = outcome.fits
-    if not fits:
+    if not (fits := outcome.fits):
         raise _nothing_fitted(dataset, ", ".join(models), run)
-    if out is not None:
-        from chiplog.fitting.model_file import write_model
+    from chiplog.fitting.model_file import fits_to_json, write_model
 
+    if out is not None:
         write_model(out, fits)
     if json_file:
-        from chiplog.fitting.model_file import fits_to_json
-
         write_json(json_file, fits_to_json(fits))
     if json_file != "-" and not is_standard_output(out):
         _show(fits, dataset, run, details=details)

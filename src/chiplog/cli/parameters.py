@@ -60,10 +60,12 @@ class Number(click.ParamType):  # type: ignore[type-arg]  # click before 8.4 tak
         if not isinstance(value, str):
             return value  # type: ignore[no-any-return]  # the default
         number = self.read(value.strip())
+        is_duration = param is not None and param.metavar == SECONDS
         if number is None:
-            no_unit = param is not None and param.metavar == SECONDS
-            accepts = "a number of seconds, without a unit" if no_unit else self.accepts
+            accepts = "a number of seconds, without a unit" if is_duration else self.accepts
             self.fail(f"'{value[:40]}' is not {accepts}.", param, ctx)
+        if is_duration and not number > 0.0:
+            self.fail(f"{number:g} is out of range; it accepts seconds above 0.", param, ctx)
         return number
 
 

@@ -92,10 +92,7 @@ def predict(
     from chiplog.prediction.result import predictions_to_json
     from chiplog.prediction.to_many import OPERATION
 
-    if not model_file.exists() and Path(operation).exists():
-        raise UsageError(
-            f"{model_file} is no file: the model comes first, as in chiplog predict {operation} {model_file}."
-        )
+    _refuse_swapped(model_file, operation)
     convention = convention_of(task.convention, "--as")
     questions = [_task(ranks, task) for ranks in _ranks(task.ranks, operation, task.peers)]
     anchors = _anchors(task.anchors or ())
@@ -134,6 +131,14 @@ def predict(
         tell_states(next(fit for fit in fits if fit.model == rows[0].model))
     if follows_incasts(fits, rows):
         note(INCAST_FOLLOWED)
+
+
+def _refuse_swapped(model_file: Path, operation: str) -> None:
+    """UsageError where the model is typed where the operation belongs."""
+    if not model_file.exists() and Path(operation).exists():
+        raise UsageError(
+            f"{model_file} is no file: the model comes first, as in chiplog predict {operation} {model_file}."
+        )
 
 
 def _task(ranks: int, options: TaskOptions) -> Task:

@@ -67,7 +67,8 @@ def _notes_of_rows(rows: Sequence[Prediction]) -> Iterator[tuple[str, str]]:
     for row in rows:
         texts = [] if row.correction is None else [correction_text(row.correction)]
         if row.longest_seconds is not None:
-            texts.append(f"longest rank {format.value(row.longest_seconds, 's')}")
+            whole = (row.seconds, row.low, row.high)
+            texts.append(f"longest rank {format.in_proportion(row.longest_seconds, whole, 's')}")
         for text in texts:
             of_text.setdefault((row.algorithm, text), []).append(row.ranks)
     is_one = len({row.ranks for row in rows}) == 1

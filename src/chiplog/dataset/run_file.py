@@ -346,7 +346,7 @@ def refuse_existing(path: Path) -> None:
             raise UsageError(f"-o {path}: is a folder; name a file, such as {path / 'run.jsonl'}.")
         refuse_locked(path)
         if (kind_of(path) or ("",))[0] != RUN:
-            raise UsageError(f"-o {path}: is there already, and no run file: name another file.")
+            raise UsageError(f"-o {path}: exists already, and is no run file: name another one.")
         raise UsageError(f"{path} exists already: go on with it by --resume, or remove it first.")
 
 

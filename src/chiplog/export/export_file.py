@@ -6,7 +6,7 @@ from pathlib import Path
 
 from chiplog.dataset.run_file import read_run
 from chiplog.errors import UsageError
-from chiplog.export.exporter import EXPORTERS, SizeRange
+from chiplog.export.exporter import EXPORTERS, Exporter, SizeRange
 from chiplog.export.fits import usable_fits
 from chiplog.file_kind import MODEL, RUN, file_in
 from chiplog.fitting.model_file import read_model
@@ -35,8 +35,7 @@ def export_file(
     file, RunFailed where `out` can't be written.
     """
     chosen, written = EXPORTERS.load(to), Path(out)
-    kinds = [RUN] * (chosen.write_run is not None) + [MODEL] * (chosen.write_fits is not None)
-    source = file_in(source, *kinds)
+    source = file_in(source, *_kinds(chosen))
     is_run = _is_run(source)
     if written.exists() and written.samefile(source):
         raise UsageError(f"-o {written} is the file to export; name another one.")
@@ -58,6 +57,12 @@ def export_file(
             else f"{to} is written from a run file; {source} is not one."
         )
     return written
+
+
+def _kinds(exporter: Exporter) -> list[str]:
+    """The kinds of files that are written in a format."""
+    kinds = ((RUN, exporter.write_run), (MODEL, exporter.write_fits))
+    return [kind for kind, write in kinds if write is not None]
 
 
 def _range(text: str) -> SizeRange:

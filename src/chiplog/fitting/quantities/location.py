@@ -137,7 +137,7 @@ def locate(
     """
     if statistic not in STATISTICS:
         raise UsageError(
-            f"statistic: '{statistic}' is unknown; it accepts " + ", ".join(STATISTICS)
+            f"statistic: '{statistic}' is unknown; it accepts {', '.join(STATISTICS)}."
         )
     table, counts = _sorted_samples(all_series)
     step = resolution_seconds / np.array([series.batch for series in all_series], dtype=np.float64)

@@ -16,6 +16,7 @@ from chiplog.dataset.run_file import read_run
 from chiplog.dataset.series import Series
 from chiplog.errors import CorruptFile, UsageError
 from chiplog.file_kind import RUN, kind_of
+from chiplog.input_file import open_input
 from chiplog.tune.from_jobs.job import Floats, JobCell, JobTime, MeasuredJob, Place
 from chiplog.tune.measured.raw_file import SAMPLES, read_launches
 
@@ -97,6 +98,9 @@ def _sum(costs: Sequence[float | None]) -> float | None:
 
 
 def _read(path: Path, operation: str | None) -> Iterator[_CellTimes]:
+    if not path.is_dir():
+        with open_input(path):
+            pass  # a file that is not there is named as such
     head = "" if path.is_dir() else head_of(path) or ""
     kind = kind_of(path)
     if SAMPLES in head.partition("\n")[0]:

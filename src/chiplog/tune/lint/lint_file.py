@@ -87,7 +87,6 @@ def lint(
         raise UsageError(f"--for {target}: is unknown; it accepts {', '.join(PROGRAMS)}.")
     path = Path(file)
     content = _read(path)
-    refuse_own(path, TUNING_FILE)
     no_rules = _no_rules(content)
     if target == "ucc":
         rules = no_rules or lint_ucc(content.decode("latin-1"))
@@ -158,6 +157,7 @@ def _mpi(target: str, mpi: str | None, launcher: str | None, asked: Version | No
 
 def _read(path: Path) -> bytes:
     with open_input(path) as stream:
+        refuse_own(path, TUNING_FILE)
         return stream.read(MOST_FILE_BYTES + 1)
 
 
