@@ -22,6 +22,8 @@ class Traffic(IntEnum):
     """It sends this message and receives another, as in MPI_Sendrecv."""
     BURST = 2  # Given: its number
     """It sends and receives several messages at once."""
+    ACKNOWLEDGEMENT = 3  # Given: its number
+    """It tells the sender of another message that this one is there."""
 
 
 def crossing(messages: int) -> Traffic:
