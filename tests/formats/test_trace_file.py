@@ -69,8 +69,8 @@ def test_more_ranks_than_processors_that_they_may_use_are_said(
             clock_leader=leader,
         )
     trace = read_trace(tmp_path)
-    assert trace.sharing.startswith(sentence)
-    assert bool(trace.sharing) == bool(sentence)
+    assert len(trace.unmodelled) == bool(sentence)
+    assert all(reason.startswith(sentence) for reason in trace.unmodelled)
 
 
 def refusal(folder: Path) -> str:
@@ -148,3 +148,13 @@ def test_ranks_of_one_host_share_the_conversion_of_ticks(tmp_path: Path) -> None
     path.write_bytes(content)
     first, second = read_trace(tmp_path).ranks
     assert first.calls["begin_ns"].tolist() == second.calls["begin_ns"].tolist()
+
+
+def test_replays_of_several_threads_are_said_to_be_unmodelled(tmp_path: Path) -> None:
+    for rank in range(2):
+        entries, words = sound_entries()
+        others = [entry for entry in entries if entry[2] == 2]
+        write_rank(tmp_path, rank, 2, (entries, words), (others, [words[3]]))
+    trace = read_trace(tmp_path)
+    assert any(note.startswith("several threads call MPI on 2 of 2 ranks") for note in trace.notes)
+    assert [reason for reason in trace.unmodelled if "several threads" in reason]

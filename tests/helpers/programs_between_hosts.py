@@ -104,7 +104,7 @@ class Laboratory:
         what = ["--pattern", "prtt,exchange", "--sizes", sizes, "--no-refine"]
         run.unlink(missing_ok=True)
         self._chiplog("measure", "mpi", *how, *what, "-o", run)
-        self._chiplog("fit", run, "-o", model)
+        self._chiplog("fit", run, "--models", "loggp,loggps", "-o", model)
         return model
 
     def predict(

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from synthetic import Ask, SyntheticDisturbance, size_grid, synthetic_dataset
+from synthetic import ASSESSMENT, Ask, SyntheticDisturbance, size_grid, synthetic_dataset
 
 from chiplog.dataset.series import Dataset, Series
 from chiplog.errors import UsageError
@@ -235,6 +235,15 @@ def test_s_between_two_sizes_has_them_as_its_interval() -> None:
     kept = tuple(one for one in dataset.series if one.message_bytes != 4097)
     found = parameters(replace(dataset, series=kept), "loggps")["S"]
     assert (found.value, found.low, found.high) == (4096, 4096, 8191)
+
+
+def test_a_send_that_takes_long_by_itself_has_not_waited_for_a_late_receiver() -> None:
+    slow = {**TRUTH, "L": 0.1e-6, "o_s": 6e-6}
+    late = Ask("late_receiver", 1, 0.7)  # 10 us: more than half of it is the send's own
+    dataset = made(slow, sizes=size_grid(64), asks=(*ASSESSMENT[:-1], late))
+    found = parameters(dataset, "loggps")["S"]
+    assert not found.identified
+    assert "no send waited" in (found.reason or "")
 
 
 def test_s_is_not_identified_where_no_send_waits() -> None:

@@ -117,9 +117,9 @@ def test_a_protocol_whose_sends_were_not_measured_is_like_the_one_below_it() -> 
         series.message_bytes > 4096 and series.delay_seconds > 0.0 for series in dataset.series
     ]
     series = [each for each, left_out in zip(dataset.series, unknown, strict=True) if not left_out]
-    fits = fit(replace(dataset, series=tuple(series)), ["loggp"], boundaries=[128, 4096])
+    fits = fit(replace(dataset, series=tuple(series)), ["loggps"], boundaries=[128, 4096])
     assert [segment.border for segment in fits[0].segments] == [None, "protocol", "protocol"]
-    assert acknowledged_sizes(fits[0], SIZES, None) == set(SIZES[5:])
+    assert acknowledged_sizes(fits[0], SIZES, 128) == set(SIZES[5:])
 
 
 def test_small_messages_cross_the_network_once() -> None:
@@ -195,12 +195,3 @@ def test_a_step_that_is_shorter_than_a_message_is_no_handshake() -> None:
     dataset = synthetic_dataset(pieces, sorted(sizes), samples=5, visits=1)
     fits = fit(dataset, ["loggp"])
     assert not handshake_sizes(fits[0], sizes, None)
-
-
-def test_a_fit_without_s_tells_acknowledged_sends_too() -> None:
-    model = parameters_to_simulate(fit(acknowledged_sends(), ["loggp"]), anyway=True)
-    assert model.largest_eager_bytes is None
-    assert acknowledged_sizes(model.fit, SIZES, None) == set(SIZES[5:])
-    schedule = exchanges(1024)
-    added = seconds(model, schedule, parse_change("L+1000us")) - seconds(model, schedule)
-    assert added == pytest.approx(ROUNDS * 2 * 1e-3, rel=0.01)

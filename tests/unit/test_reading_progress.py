@@ -6,8 +6,15 @@ from pathlib import Path
 
 import pytest
 from own_trace_files import sound_trace
+from trace_files import ring
 
+from chiplog.application.costs import costs_of
 from chiplog.cli.application import LINE_SECONDS, progress_lines
+from chiplog.jobs.application import ReplayQuestions, replayed
+from chiplog.jobs.replay import ReplayBy
+from chiplog.jobs.savings import TracedProgram
+from chiplog.prediction.network_change import parse_change
+from chiplog.simulation import LogGOPS
 from chiplog.tracing.importer import TraceOptions, read_trace
 
 
@@ -34,3 +41,19 @@ def test_a_trace_is_read_in_steps_up_to_the_whole(tmp_path: Path) -> None:
     read_trace(sound_trace(tmp_path), TraceOptions(progress=shares.append))
     assert shares == sorted(shares)
     assert shares[-1] == 1.0
+
+
+def test_a_replay_says_how_many_of_its_answers_are_there(tmp_path: Path) -> None:
+    trace = read_trace(ring(tmp_path / "ring"))
+    program = TracedProgram("ring", trace, None, None)
+    by = ReplayBy(parameters=LogGOPS.from_ns(L=6000, o=1500, g=2000, G=5))
+    questions = ReplayQuestions(
+        sensitivity=True, changes={text: parse_change(text) for text in ("L+1us", "G*2")}
+    )
+    shares: list[float] = []
+    result = replayed(costs_of(trace), program, by, questions, shares.append)
+    assert shares == [0.25, 0.5, 0.75]
+    assert result.replay is not None
+    assert [row.what for row in result.replay.alternatives] == ["L+1us", "G*2"]
+    assert result.replay.sensitivity is not None
+    assert result.replay.savings is None

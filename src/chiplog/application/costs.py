@@ -127,7 +127,7 @@ def _pairs(
 
 def _notes(joined: JoinedCalls, messages: Messages, collectives: CollectiveCalls) -> list[str]:
     """What makes the numbers less sure than they look."""
-    notes = [joined.trace.sharing] if joined.trace.sharing else []
+    notes = list(joined.trace.unmodelled)
     cut = [str(rank.rank) for rank in joined.trace.ranks if not rank.is_complete]
     if cut:
         whose = f"rank {cut[0]}" if len(cut) == 1 else counted(len(cut), "rank")

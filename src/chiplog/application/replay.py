@@ -42,7 +42,7 @@ class ReplayedTrace:
     algorithms: dict[str, str]
     """The algorithm that stands for each collective function that was called."""
     notes: tuple[str, ...]
-    sharing: str = ""
+    unmodelled: tuple[str, ...] = ()
     """As of the trace."""
 
 
@@ -71,7 +71,7 @@ def schedule_of(
     refuse_more(
         "TRACE: operations of its replay", arrays.operations, MOST_OPERATIONS, "replay a part of it"
     )
-    return ReplayedTrace(arrays.schedule(), plan.algorithms, plan.notes, trace.sharing)
+    return ReplayedTrace(arrays.schedule(), plan.algorithms, plan.notes, trace.unmodelled)
 
 
 def computed_times_ns(

@@ -129,7 +129,7 @@ class Replay:
     """The algorithm that stands for each collective operation of the trace."""
     notes: tuple[str, ...] = ()
     extrapolated: str | None = None
-    """How far its ranks and messages lie beyond what was measured; how many ranks take turns on how many processors."""
+    """How far its ranks and messages lie beyond what was measured, and what no model knows of the trace."""
     rejected: str | None = None
     """Why the fit's own check rejects it."""
     critical_path: PathShares | None = None

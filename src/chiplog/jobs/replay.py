@@ -149,9 +149,9 @@ def replay(costs: AppResult, replayed: ReplayedTrace, by: ReplayBy) -> Replay:
 
 
 def _beyond(replayed: ReplayedTrace, by: ReplayBy) -> str | None:
-    """What the model does not know of the trace's messages, ranks and processors."""
+    """What the model does not know of the trace's messages, ranks, processors and threads."""
     beyond = by.fitted.beyond(replayed.schedule) if by.fitted else None
-    return "; ".join(reason for reason in (beyond, replayed.sharing) if reason) or None
+    return "; ".join(reason for reason in (beyond, *replayed.unmodelled) if reason) or None
 
 
 def alternative(what: str, other: Range, saves: AnswerSpan) -> Alternative:

@@ -1,9 +1,9 @@
 """How often messages of each protocol cross the network, one way after the other, as a fit's times tell.
 
 Acknowledged sends end when their receiver has said that it has the message, a latency later: MPICH over libfabric's
-sockets has them above 128 B. The send's own time tells, o_s: one that hands its bytes over is done before they are all
-received; one that is acknowledged takes what a message takes and, more or less, what a message of no bytes takes to
-come back. A slow NIC does not look like that: o_s is measured in trains with delays that are longer than the gap.
+sockets has them above 128 B. They wait for late receivers, so they are above S of LogGPS, and their o_s is longer than
+what the message takes: the sender still waits when the receiver has it. What it is longer by is the acknowledgement's
+way. A send that waits for its receive only, as in simulators, or for a handshake's answer, is done before the receiver.
 
 A handshake asks the receiver before the bytes are sent: a message then crosses the network three times. It shows where
 a protocol begins, as a jump of the one-way time that is nearer to two messages of no bytes than to nothing.
@@ -14,12 +14,15 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from itertools import pairwise
+from statistics import median
 
 import numpy as np
 
+from chiplog.fitting.predictions.known import Array
 from chiplog.fitting.predictions.regime import Vectors, curve_of
 from chiplog.fitting.regimes.partition import HALF, PROTOCOL, SEND
 from chiplog.fitting.result import Fit
+from chiplog.fitting.settings import NEGLIGIBLE
 from chiplog.prediction.network import segment_of
 from chiplog.schedule.acknowledged import ACKNOWLEDGEMENT_BYTES
 
@@ -30,11 +33,14 @@ WITH_HANDSHAKE = 3
 def acknowledged_sizes(
     fit: Fit, sizes: Iterable[int], largest_eager_bytes: int | None
 ) -> frozenset[int]:
-    """Which of the sizes, in bytes, are acknowledged; none up to S, where it is known, or where no o_s was measured."""
-    protocols = _acknowledged_protocols(fit)
-    least = -1 if largest_eager_bytes is None else largest_eager_bytes
+    """Which of the sizes, in bytes, are acknowledged; none up to S, nor where S is not known."""
+    if largest_eager_bytes is None:
+        return frozenset()
+    protocols = _acknowledged_protocols(fit, largest_eager_bytes)
     return frozenset(
-        size for size in sizes if size > least and _protocol_of(fit, size) in protocols
+        size
+        for size in sizes
+        if size > largest_eager_bytes and _protocol_of(fit, size) in protocols
     )
 
 
@@ -71,22 +77,20 @@ def _handshake_protocols(fit: Fit) -> set[int]:
     return shaking
 
 
-def _acknowledged_protocols(fit: Fit) -> set[int]:
-    """The protocols whose sends are acknowledged, by their first bytes; never that of the smallest messages.
+def _acknowledged_protocols(fit: Fit, largest_eager_bytes: int) -> set[int]:
+    """The protocols, by their first bytes, of which the median size above S has an o_s longer than the message.
 
-    Told by the smallest measured size of each, where bytes hide least: o_s is nearer to a message there and back than
-    to a message there. Where o_s was not measured, a protocol is like the one below it.
+    A protocol without any measured o_s is like the one below it.
     """
     own, ways = (_medians(fit, quantity) for quantity in (SEND, HALF))
-    back, first = _empty_message(fit, ways), _protocol_of(fit, ACKNOWLEDGEMENT_BYTES)
-    smallest: dict[int, int] = {}
-    for size in sorted(own.keys() & ways.keys()):
-        smallest.setdefault(_protocol_of(fit, size), size)
+    excess: dict[int, list[float]] = {}
+    for size in own.keys() & ways.keys():
+        if size > largest_eager_bytes:
+            excess.setdefault(_protocol_of(fit, size), []).append(own[size] / ways[size] - 1.0)
     acknowledged, is_acknowledged = set(), False
     for protocol in sorted({_protocol_of(fit, each.first_bytes) for each in fit.segments}):
-        if protocol in smallest:
-            size = smallest[protocol]
-            is_acknowledged = protocol != first and own[size] - ways[size] > back / 2.0
+        if protocol in excess:
+            is_acknowledged = median(excess[protocol]) > NEGLIGIBLE
         if is_acknowledged:
             acknowledged.add(protocol)
     return acknowledged
@@ -120,23 +124,31 @@ def _medians(fit: Fit, quantity: str) -> dict[int, float]:
     }
 
 
-def without_waiting(costs: Vectors, alone: Vectors, back: Vectors, message_bytes: int) -> Vectors:
+def acknowledgement_seconds(alone: Vectors, message_bytes: int) -> Array:
+    """The way of a message's acknowledgement, of each vector: by how much the send takes longer than the message."""
+    further = float(max(message_bytes, 1) - 1)
+    way = alone["L_half"] + further * alone["G_half"]
+    return np.maximum(alone["o_s"] + further * alone["O_s"] - way, 0.0)
+
+
+def without_waiting(costs: Vectors, alone: Vectors, empty: Vectors, message_bytes: int) -> Vectors:
     """The costs of an acknowledged message without its acknowledgement, which is a message of its own.
 
-    `costs` are its parameter vectors as it was measured, `alone` those where it crosses no other, and `back` those of
-    the acknowledgement. Its trains tell nothing of the sender's CPU and of the NIC, since they wait: the CPU is busy as
-    long as with the acknowledgement, at most, and what bytes add to a message alone keeps the NIC. An exchange lasted
+    `costs` are its parameter vectors as it was measured, `alone` those where it crosses no other, and `empty` those of
+    a message of no bytes. Its trains tell nothing of the sender's CPU and of the NIC, since they wait: the CPU is busy
+    as long as with an empty message, at most, and what bytes add to a message alone keeps the NIC. An exchange lasted
     until both messages were acknowledged.
     """
     further = float(max(message_bytes, 1) - 1)
     way = alone["L_half"] + further * alone["G_half"]
     whole = costs["L_half"] + further * costs["G_half"]
+    back = acknowledgement_seconds(alone, message_bytes)
     return {
         **costs,
-        "L_half": np.where(whole > way, np.maximum(whole - back["L_half"], way), whole),
+        "L_half": np.where(whole > way, np.maximum(whole - back, way), whole),
         "G_half": np.zeros_like(whole),
-        "g": np.minimum(costs["g"], back["g"]),
-        "G": np.maximum(way - back["L_half"], 0.0) / max(further, 1.0),
-        "o_s": np.minimum(costs["o_s"] + further * costs["O_s"], back["o_s"]),
+        "g": np.minimum(costs["g"], empty["g"]),
+        "G": np.maximum(way - empty["L_half"], 0.0) / max(further, 1.0),
+        "o_s": np.minimum(costs["o_s"] + further * costs["O_s"], empty["o_s"]),
         "O_s": np.zeros_like(whole),
     }

@@ -19,11 +19,15 @@ from chiplog.prediction.convention import TimeConvention
 from chiplog.prediction.loggp import LogGPSpeaker, RegimeNetwork
 from chiplog.prediction.network import Space, segment_of
 from chiplog.prediction.network_change import UNCHANGED, NetworkChange
-from chiplog.prediction.network_crossings import WITH_HANDSHAKE, without_waiting
+from chiplog.prediction.network_crossings import (
+    WITH_HANDSHAKE,
+    acknowledgement_seconds,
+    without_waiting,
+)
 from chiplog.prediction.sent_sizes import message_counts
 from chiplog.schedule.acknowledged import ACKNOWLEDGEMENT_BYTES
 from chiplog.schedule.arrays import Schedule
-from chiplog.schedule.traffic import Traffic, incasts_of, traffic_of
+from chiplog.schedule.traffic import MEASURED_TRAFFIC, Traffic, incasts_of, traffic_of
 from chiplog.simulation import Conditions, LogGOPS, simulate
 from chiplog.simulation.parameters import NO_LIMIT_BYTES, MessageTimes
 from chiplog.simulation.simulate import PLAIN, Simulation
@@ -66,9 +70,11 @@ class ScheduleTimes:
         if not self._tells_traffic:
             return self.schedule
         operations = self.schedule.operations.copy()
-        operations["traffic"] = traffic_of(self.schedule)
+        is_answer = operations["traffic"] == Traffic.ACKNOWLEDGEMENT
+        traffic = traffic_of(self.schedule)
         if self.speaker.tells_receivers:
-            operations["traffic"][incasts_of(self.schedule)] = Traffic.INCAST
+            traffic[incasts_of(self.schedule)] = Traffic.INCAST
+        operations["traffic"] = np.where(is_answer, Traffic.ACKNOWLEDGEMENT, traffic)
         return replace(self.schedule, operations=operations)
 
     @property
@@ -109,8 +115,11 @@ class ScheduleTimes:
         """What the simulator takes, for each vector of one point of the set: the costs of each size that is sent."""
         network = self.speaker.network(self.space.used, fractions, whole)
         limit = self.largest_eager_bytes
-        kinds = tuple(Traffic) if self._tells_traffic else (Traffic.ALONE,)
+        kinds = MEASURED_TRAFFIC if self._tells_traffic else (Traffic.ALONE,)
         alone, *of_traffic = (self._protocols(network, traffic) for traffic in kinds)
+        if self.acknowledged:
+            others = of_traffic or [alone] * (len(MEASURED_TRAFFIC) - 1)
+            of_traffic = [*others, self._acknowledgements(network)]
         return [
             LogGOPS(protocols, NO_LIMIT_BYTES if limit is None else limit, crossed)
             for protocols, *crossed_lists in zip(alone, *of_traffic, strict=True)
@@ -153,8 +162,24 @@ class ScheduleTimes:
         if size not in self.acknowledged:
             return costs
         alone = network.at(segment_of(fit, size), size)
-        back = network.at(segment_of(fit, ACKNOWLEDGEMENT_BYTES), ACKNOWLEDGEMENT_BYTES)
-        return without_waiting(costs, alone, back, size)
+        empty = network.at(segment_of(fit, ACKNOWLEDGEMENT_BYTES), ACKNOWLEDGEMENT_BYTES)
+        return without_waiting(costs, alone, empty, size)
+
+    def _acknowledgements(self, network: RegimeNetwork) -> list[tuple[MessageTimes, ...]]:
+        """For each vector what an acknowledgement takes: the median over the sizes that have some."""
+        fit = self.speaker.fit
+        ways = [
+            acknowledgement_seconds(network.at(segment_of(fit, size), size), size)
+            for size in sorted(self.acknowledged)
+        ]
+        costs = dict.fromkeys(("o_s", "O_s", "o_r", "O_r", "g", "G", "G_half"), 0.0)
+        answers = (
+            MessageTimes.from_seconds(
+                ACKNOWLEDGEMENT_BYTES, {**costs, "L_half": way}, receiver_keeps_up=False
+            )
+            for way in np.median(ways, axis=0).tolist()
+        )
+        return [(self.change.of_times(answer),) for answer in answers]
 
     def evaluate(self, fractions: Array, whole: bool) -> Array:
         """Times in seconds, as `Evaluate`; of a long schedule only the draws at the ends of the interval."""

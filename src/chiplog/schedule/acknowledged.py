@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chiplog.schedule.arrays import ANY, CALC, DEPENDENCY, RECEIVE, SEND, Schedule
+from chiplog.schedule.traffic import Traffic
 
 ACKNOWLEDGEMENT_BYTES = 0
 """Given: an acknowledgement carries nothing but itself."""
@@ -34,7 +35,7 @@ def with_acknowledgements(schedule: Schedule, sizes: Collection[int]) -> Schedul
     added["amount"] = ACKNOWLEDGEMENT_BYTES
     added["kind"] = np.repeat([SEND, RECEIVE], sends.size)
     added["tag"] = first_tag + np.tile(np.arange(sends.size), 2)
-    added["traffic"] = 0
+    added["traffic"] = Traffic.ACKNOWLEDGEMENT
     answers = operations.size + np.arange(sends.size)
     arrivals = answers + sends.size
     ends = (

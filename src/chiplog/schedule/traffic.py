@@ -24,6 +24,12 @@ class Traffic(IntEnum):
     """Its sender sends and receives several messages at once."""
     INCAST = 3  # Given: its number
     """Its sender sends nothing else and receives nothing; its receiver receives from others at once."""
+    ACKNOWLEDGEMENT = 4  # Given: its number
+    """It tells the sender of another message that this one is there."""
+
+
+MEASURED_TRAFFIC = (Traffic.ALONE, Traffic.EXCHANGE, Traffic.BURST, Traffic.INCAST)
+"""What has patterns of its own; an acknowledgement is told by the others."""
 
 
 def crossing(messages: int) -> Traffic:

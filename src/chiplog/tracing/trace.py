@@ -190,7 +190,7 @@ class Trace:
     """Sentences on what to know of it."""
     has_times: bool = True
     """False where only computation is known, in flops: then all times are 0."""
-    sharing: str = ""
-    """How many ranks have to take turns on how many processors, in words; "" where none are known to."""
+    unmodelled: tuple[str, ...] = ()
+    """What no model of messages knows of it, in words: ranks that take turns on processors, and several threads."""
     mpi: str = ""
     """What the MPI of the program calls itself; "" where that is not known."""

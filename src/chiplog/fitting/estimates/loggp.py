@@ -230,23 +230,28 @@ def logp(job: Job) -> SegmentEstimates:
 
 def loggps(job: Job) -> SegmentEstimates:
     """LogGP with one S for all segments."""
-    threshold = synchronisation_estimate(job.measured, job.limits)
+    threshold = synchronisation_estimate(job.measured, job.limits, job.quantities.o_s)
     fitted = loggp(job)
     return replace(
         fitted, estimates=[{**estimates, "S": threshold} for estimates in fitted.estimates]
     )
 
 
-def synchronisation_estimate(measured: MeasuredSeries, boundaries: Sequence[int]) -> Estimate:
+def synchronisation_estimate(
+    measured: MeasuredSeries, boundaries: Sequence[int], o_s: Quantity
+) -> Estimate:
     """S in bytes from sends to a late receiver, at a protocol change where one fits.
 
-    The interval runs from the largest size that was seen not to wait to the largest that may still not.
+    A send has waited if its time is nearer to the receiver's delay than to its own, o_s. The interval runs from the
+    largest size that was seen not to wait to the largest that may still not.
     """
     waited: dict[int, list[bool]] = {}
     for index, series in enumerate(measured.series):
         if series.pattern == "late_receiver" and series.delay_seconds > 0:
-            share = measured.at.value[index] / series.delay_seconds
-            waited.setdefault(series.message_bytes, []).append(bool(share > WAITED_SHARE))
+            own = _own_seconds(o_s, series.message_bytes)
+            middle = own + WAITED_SHARE * max(series.delay_seconds - own, 0.0)
+            has_waited = bool(measured.at.value[index] > middle)
+            waited.setdefault(series.message_bytes, []).append(has_waited)
     if not waited:
         return unidentified(
             "S", "B", "no sends to a late receiver were measured (pattern late_receiver)."
@@ -277,3 +282,10 @@ def synchronisation_estimate(measured: MeasuredSeries, boundaries: Sequence[int]
         low = high = value
     parameter = Parameter("S", value, low, high, "B", True, None)
     return Estimate(parameter, np.empty(0))
+
+
+def _own_seconds(o_s: Quantity, message_bytes: int) -> float:
+    """What a send of that size takes by itself, between the measured sizes; 0 where nothing was measured."""
+    if not o_s.value.size:
+        return 0.0
+    return max(float(np.interp(message_bytes, o_s.message_bytes, o_s.value)), 0.0)

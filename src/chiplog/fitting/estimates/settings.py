@@ -12,4 +12,4 @@ MIN_SHARE = 0.25
 MAX_FACTOR = 2
 """Given: between a segment's first size and the first one left, and between the last ones."""
 WAITED_SHARE = 0.5
-"""Derived: a send whose time is nearer to the receiver's delay than to none has waited for it."""
+"""Derived: a send whose time is nearer to the receiver's delay than to its own has waited for it."""

@@ -56,7 +56,7 @@ def _read(place: Path, options: TraceOptions) -> Trace:
         hosts=tuple(record.host for record in recorded),
         source=f"chiplog trace, {recorded[0].mpi}",
         mpi=recorded[0].mpi,
-        sharing=_sharing(recorded),
+        unmodelled=(*_turns(recorded), *_replay_of_threads(recorded)),
         notes=tuple(notes),
     )
 
@@ -104,16 +104,28 @@ def _correct_clocks(recorded: Sequence[RecordedRank]) -> list[str]:
 
 
 def _notes_on_threads(recorded: Sequence[RecordedRank]) -> list[str]:
-    ranks = [record.rank for record in recorded if np.any(np.diff(record.calls["begin_ns"]) < 0)]
+    ranks = _ranks_with_threads(recorded)
     if not ranks:
         return []
     return [
-        f"several threads call MPI on {len(ranks)} of {len(recorded)} ranks: time in MPI is that of all of them, "
-        "and a replay takes their calls as those of one thread, which may wait for each other for ever"
+        f"several threads call MPI on {ranks} of {len(recorded)} ranks: time in MPI is that of all of them"
     ]
 
 
-def _sharing(recorded: Sequence[RecordedRank]) -> str:
+def _replay_of_threads(recorded: Sequence[RecordedRank]) -> list[str]:
+    if not _ranks_with_threads(recorded):
+        return []
+    return [
+        "a replay takes the calls of several threads as those of one, which may wait for each other for ever"
+    ]
+
+
+def _ranks_with_threads(recorded: Sequence[RecordedRank]) -> int:
+    """How many there are; calls stand thread after thread."""
+    return sum(bool(np.any(np.diff(record.calls["begin_ns"]) < 0)) for record in recorded)
+
+
+def _turns(recorded: Sequence[RecordedRank]) -> list[str]:
     """Ranks of one machine of which there are more than processors that any of them may run on."""
     crowds: list[tuple[int, int, int]] = []
     for record in recorded:
@@ -129,10 +141,10 @@ def _sharing(recorded: Sequence[RecordedRank]) -> str:
         if ranks > processors.bit_count() > 0
     ]
     if not shared:
-        return ""
+        return []
     ranks, processors = (sum(counts) for counts in zip(*shared, strict=True))
     turns = f"{counted(ranks, 'rank')} take turns on {counted(processors, 'processor')}"
-    return f"{turns}, which no model of messages knows"
+    return [f"{turns}, which no model of messages knows"]
 
 
 def _real_minus_monotonic(record: RecordedRank) -> int:
