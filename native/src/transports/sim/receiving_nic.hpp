@@ -29,7 +29,10 @@ class ReceivingNic {
   }
 
   // Nothing of what it has received meets what comes from now on.
-  void forget() { taken_.clear(); }
+  void forget() {
+    taken_.clear();
+    longest_ = 0;
+  }
 
  private:
   struct Span {
