@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +18,7 @@ from chiplog.cli.bench_text import print_bench
 from chiplog.dataset.lines import Where, decode_line
 from chiplog.errors import RunFailed
 from chiplog.jobs.anchor_files import read_anchors
+from chiplog.measurement.launchers import LaunchCommand
 from chiplog.measurement.mpis import Mpi
 from chiplog.measurement.probes import BuiltProbe
 
@@ -175,9 +177,10 @@ def test_what_does_not_fit_several_is_refused_before_anything_starts(
 
 
 def test_a_launcher_is_told_each_number_of_ranks(monkeypatch: pytest.MonkeyPatch) -> None:
-    launched: list[list[str]] = []
+    launched: list[Sequence[str]] = []
 
-    def launch(command: list[str], _: object) -> Launched:
+    def launch(command_of: Callable[[], LaunchCommand]) -> Launched:
+        command = command_of().command
         launched.append(command)
         return read_launch(said(ranks=int(command[2])))
 

@@ -15,8 +15,7 @@ from chiplog.report import format
 MOST_NAMED = 8
 """Given: numbers of ranks that a line has room for."""
 
-VERDICT = 5
-"""The column of verdicts, which is shown where there is one."""
+HEADINGS = ("ranks", "algorithm", "n", "time", "95 % interval", "verdict", "by")
 
 
 def print_predictions(rows: Sequence[Prediction]) -> None:
@@ -25,9 +24,7 @@ def print_predictions(rows: Sequence[Prediction]) -> None:
     Why a row is extrapolated is said on standard error.
     """
     first, counts = rows[0], tuple(dict.fromkeys(row.ranks for row in rows))
-    table: list[tuple[str, ...]] = [
-        ("ranks", "algorithm", "n", "time", "95 % interval", "verdict", "by")
-    ]
+    table: list[tuple[str, ...]] = [HEADINGS]
     for row in rows:
         seconds, interval = format.value_and_interval(row.seconds, row.low, row.high, "s")
         is_bound = row.algorithm == LOWER_BOUND
@@ -46,8 +43,9 @@ def print_predictions(rows: Sequence[Prediction]) -> None:
         f"{first.operation}, {_ranks_text(counts)}, {format.exact_bytes(first.bytes)}, by the fit of {first.model}"
     )
     say(f"time: {first.convention.in_words}")
-    if not any(cells[VERDICT] for cells in table[1:]):
-        table = [(*cells[:VERDICT], *cells[VERDICT + 1 :]) for cells in table]
+    verdicts = HEADINGS.index("verdict")
+    if not any(cells[verdicts] for cells in table[1:]):
+        table = [(*cells[:verdicts], *cells[verdicts + 1 :]) for cells in table]
     say(aligned(table if len(counts) > 1 else [cells[1:] for cells in table]))
     if not any(row.high for row in rows):
         say("A single rank sends nothing, so that every algorithm takes no time.")
