@@ -110,6 +110,9 @@ def _parameter(parameter: LinkParameter, unit: str, factor: float) -> str:
     ends = (parameter.low, parameter.high)
     if parameter.value is not None and None not in ends:
         shown = [factor * number for number in (parameter.value, *ends) if number is not None]
+        short = {f"{number:.4g}" for number in shown}
+        if len(short) == 1:  # narrower than what is printed
+            return "{0} {1} [{0}, {0}]".format(*short, unit)
         decimals = format.decimals_of(*shown)
         middle, low, high = (f"{number:.{decimals}f}" for number in shown)
         return f"{middle} {unit} [{low}, {high}]"
