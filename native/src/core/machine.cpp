@@ -11,6 +11,8 @@
 #include <fstream>
 #include <sstream>
 
+#include "core/other_programs.hpp"
+
 #if defined(__x86_64__)
 #include <cpuid.h>
 #endif
@@ -107,7 +109,7 @@ MachineFacts read_machine_facts() {
   const std::string governor = first_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor");
   if (!governor.empty()) facts.governor = governor;
   facts.hypervisor = hypervisor();
-  facts.load = std::strtod(first_line("/proc/loadavg").c_str(), nullptr);
+  facts.load = runnable_threads_of_others();
   if (facts.hypervisor) facts.stolen_cpu_percent = stolen_cpu_percent();
   return facts;
 }

@@ -15,7 +15,7 @@ struct MachineFacts {
   int cores = 0;
   std::optional<std::string> governor;
   std::optional<std::string> hypervisor;
-  double load = 0.0;                         // runnable processes, one-minute mean
+  double load = 0.0;                         // runnable threads of other programs
   std::optional<double> stolen_cpu_percent;  // of the time since boot, by the hypervisor
 };
 

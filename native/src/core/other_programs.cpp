@@ -8,6 +8,8 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <set>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -16,6 +18,8 @@ namespace {
 
 constexpr std::chrono::milliseconds between_looks{200};
 constexpr std::string_view own_name = "chiplog";
+constexpr int looks_for_runnable = 5;
+constexpr std::chrono::milliseconds between_looks_for_runnable{4};
 
 template <class Number>
 bool read_number(std::string_view text, Number& number) {
@@ -29,7 +33,61 @@ std::string host_of(const std::string& process) {
   return length > 0 ? std::string(name.data(), static_cast<std::size_t>(length)) : std::string{};
 }
 
+std::string whole_text(const std::filesystem::path& path) {
+  std::ifstream file(path);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+// Calls `visit` with the number and the path of each entry of a folder of /proc whose name is a number.
+template <class Visit>
+void each_number(const std::filesystem::path& folder, Visit visit) {
+  std::error_code failed;
+  for (std::filesystem::directory_iterator entry(folder, failed), end; !failed && entry != end;
+       entry.increment(failed)) {
+    int number = 0;
+    if (read_number(entry->path().filename().string(), number)) visit(number, entry->path());
+  }
+}
+
+// This process and those that it descends from.
+std::set<int> lineage() {
+  std::set<int> numbers{getpid()};
+  for (int next = getppid(); next > 1 && numbers.insert(next).second;) {
+    const std::string text = whole_text("/proc/" + std::to_string(next) + "/stat");
+    const std::optional<ProcessStat> stat = parse_process_stat(text);
+    next = stat ? stat->parent : 0;
+  }
+  return numbers;
+}
+
+int runnable_threads_now(const std::set<int>& own) {
+  int threads = 0;
+  each_number("/proc", [&](int process, const std::filesystem::path& path) {
+    const std::string text = whole_text(path / "stat");
+    const std::optional<ProcessStat> stat = parse_process_stat(text);
+    const bool is_kernels = process == 2 || (stat && stat->parent == 2);
+    if (!stat || is_kernels || own.contains(process)) return;
+    if (stat->session == getsid(0) || (getppid() > 1 && stat->parent == getppid())) return;
+    each_number(path / "task", [&](int, const std::filesystem::path& task) {
+      const std::string of_thread = whole_text(task / "stat");
+      const std::optional<ProcessStat> thread = parse_process_stat(of_thread);
+      threads += thread && thread->state == 'R' ? 1 : 0;
+    });
+  });
+  return threads;
+}
+
 }  // namespace
+
+double runnable_threads_of_others() {
+  const std::set<int> own = lineage();
+  double threads = runnable_threads_now(own);
+  for (int look = 1; look < looks_for_runnable; ++look) {
+    std::this_thread::sleep_for(between_looks_for_runnable);
+    threads += runnable_threads_now(own);
+  }
+  return threads / looks_for_runnable;
+}
 
 std::optional<ProcessStat> parse_process_stat(std::string_view text) {
   // The name stands in parentheses and may itself hold any of them, and spaces.
@@ -42,12 +100,15 @@ std::optional<ProcessStat> parse_process_stat(std::string_view text) {
     if (end > at) fields.push_back(text.substr(at, end - at));
     at = end + 1;
   }
-  constexpr std::size_t first = 3, user = 14 - first, kernel = 15 - first, start = 22 - first;
+  constexpr std::size_t first = 3, parent = 4 - first, session = 6 - first, user = 14 - first, kernel = 15 - first,
+                        start = 22 - first;
   ProcessStat stat{.name = text.substr(open + 1, close - open - 1)};
   std::uint64_t in_kernel = 0;
   const bool is_whole = fields.size() > start && read_number(fields[user], stat.cpu_ticks) &&
-                        read_number(fields[kernel], in_kernel) && read_number(fields[start], stat.started);
+                        read_number(fields[kernel], in_kernel) && read_number(fields[start], stat.started) &&
+                        read_number(fields[parent], stat.parent) && read_number(fields[session], stat.session);
   if (!is_whole) return std::nullopt;
+  stat.state = fields[0][0];
   stat.cpu_ticks += in_kernel;
   return stat;
 }
@@ -91,23 +152,17 @@ double OtherPrograms::share_of_cpus(int process) const {
 double OtherPrograms::ticks_since_last_look() {
   std::map<int, Seen> now;
   double of_others = 0.0;
-  std::error_code failed;
-  for (std::filesystem::directory_iterator entry("/proc", failed), end; !failed && entry != end;
-       entry.increment(failed)) {
-    const std::string process = entry->path().filename().string();
-    int number = 0;
-    if (!read_number(process, number)) continue;
-    std::ifstream file(entry->path() / "stat");
-    const std::string text{std::istreambuf_iterator<char>(file), {}};
+  each_number("/proc", [&](int number, const std::filesystem::path& path) {
+    const std::string text = whole_text(path / "stat");
     const std::optional<ProcessStat> stat = parse_process_stat(text);
-    if (!stat || stat->name.starts_with(own_name)) continue;
+    if (!stat || stat->name.starts_with(own_name)) return;
     now[number] = {stat->started, stat->cpu_ticks};
     const auto before = seen_.find(number);
     const bool was_seen = before != seen_.end() && before->second.started == stat->started;
-    if (!was_seen && !looked_) continue;
+    if (!was_seen && !looked_) return;
     const std::uint64_t ticks = stat->cpu_ticks - (was_seen ? before->second.cpu_ticks : 0);
-    if (ticks > 0 && is_here(process)) of_others += static_cast<double>(ticks) * share_of_cpus(number);
-  }
+    if (ticks > 0 && is_here(path.filename().string())) of_others += static_cast<double>(ticks) * share_of_cpus(number);
+  });
   seen_ = std::move(now);
   return of_others;
 }

@@ -17,9 +17,17 @@ struct ProcessStat {
   std::string_view name;
   std::uint64_t cpu_ticks = 0;  // in user and kernel mode, all threads
   std::uint64_t started = 0;    // with the number it tells a process from a later one of that number
+  char state = '?';             // R: it runs, or waits for a CPU only
+  int parent = 0;
+  int session = 0;
 };
 // Nothing if the text is not of that form.
 [[nodiscard]] std::optional<ProcessStat> parse_process_stat(std::string_view text);
+
+// How many threads of other programs run or wait for a CPU on this host: a mean over a few looks within some
+// milliseconds. Ranks of this run are no other programs, nor is what started them: they have the session or the parent
+// of this process, or are its ancestors. What the system hides, as from a container, is not counted.
+[[nodiscard]] double runnable_threads_of_others();
 
 // Processes of another host name, as in a container, are not of this node; nor is chiplog another program.
 class OtherPrograms {

@@ -1,6 +1,10 @@
 // What a node does by itself: on a simulated network to the nanosecond, and how processes are read.
 #include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include <array>
 #include <string>
 
 #include "core/other_programs.hpp"
@@ -39,6 +43,28 @@ TEST(OtherPrograms, AreReadFromTheirStateWhateverTheirNames) {
   EXPECT_EQ(stat->name, "a) b (c)");
   EXPECT_EQ(stat->cpu_ticks, 300U);
   EXPECT_EQ(stat->started, 98765U);
+  EXPECT_EQ(stat->state, 'S');
+  EXPECT_EQ(stat->parent, 1);
+  EXPECT_EQ(stat->session, 812);
+}
+
+TEST(OtherPrograms, OneThatRunsInItsOwnSessionIsRunnable) {
+  std::array<int, 2> ready{};
+  ASSERT_EQ(pipe(ready.data()), 0);
+  const pid_t child = fork();
+  if (child == 0) {
+    setsid();
+    if (write(ready[1], "x", 1) != 1) _exit(1);
+    for (volatile unsigned turns = 0;; turns = turns + 1) {
+    }
+  }
+  char byte = 0;
+  EXPECT_EQ(read(ready[0], &byte, 1), 1);
+  EXPECT_GE(runnable_threads_of_others(), 1.0);
+  kill(child, SIGKILL);
+  waitpid(child, nullptr, 0);
+  close(ready[0]);
+  close(ready[1]);
 }
 
 TEST(OtherPrograms, TextsThatAreNoStateAreLeftAside) {

@@ -13,7 +13,7 @@ from chiplog.dataset.disturbance import header_list, is_in_virtual_time
 from chiplog.dataset.series import Dataset, Series
 
 OTHER_PROGRAMS = "other programs are running"
-"""The fact by which the probe warns of load; its number is that of runnable processes, a mean over one minute."""
+"""The fact by which the probe warns of load; its number is that of their runnable threads."""
 INTERRUPTED = 2.0
 """Given: samples of more than so many medians of their series were interrupted; what exceeds that is lost time."""
 
@@ -22,9 +22,9 @@ INTERRUPTED = 2.0
 class MachineLoad:
     """What other programs took from a run.
 
-    `programs` is the number of other runnable processes when it began (a mean over the minute before), `cpus` that of
-    the CPUs of a host and `ranks` that of the ranks there; None where the file does not say. `lost` is the share of
-    the measured time during which ranks were interrupted.
+    `programs` is the number of other programs' runnable threads when it began, `cpus` that of the CPUs of a host and
+    `ranks` that of the ranks there; None where the file does not say. `lost` is the share of the measured time during
+    which ranks were interrupted.
     """
 
     programs: float | None
