@@ -55,8 +55,7 @@ TEST(OtherPrograms, OneThatRunsInItsOwnSessionIsRunnable) {
   if (child == 0) {
     setsid();
     if (write(ready[1], "x", 1) != 1) _exit(1);
-    for (volatile unsigned turns = 0;; turns = turns + 1) {
-    }
+    for (;;) asm volatile("");
   }
   char byte = 0;
   EXPECT_EQ(read(ready[0], &byte, 1), 1);
