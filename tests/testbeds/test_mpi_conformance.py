@@ -26,6 +26,7 @@ PARTS = (
     "src/core/failures.cpp",
     "src/core/json_object.cpp",
     "src/core/machine.cpp",
+    "src/core/other_programs.cpp",
     "src/core/nodes.cpp",
     "src/core/payload.cpp",
     "src/core/random.cpp",
