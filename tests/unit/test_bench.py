@@ -120,9 +120,9 @@ def test_several_ranks_and_mpis_are_a_table_a_page_and_anchors(
     assert rows[-1][6:] == ["0.125", "[0.125,", "0.125]", "faster"]
     content = json.loads(Path(files["b.json"]).read_text())
     validate(content)
-    for one in content["benches"]:
-        validate(one)
-        assert one["ratio"]["value"] == pytest.approx(1 / one["ranks"])
+    for measured in content["benches"]:
+        validate(measured)
+        assert measured["ratio"]["value"] == pytest.approx(1 / measured["ranks"])
     markdown = Path(files["b.md"]).read_text()
     for words in ("by windows", "after a barrier", "by rounds", "two 1.0", "0.125"):
         assert words in markdown
@@ -149,7 +149,7 @@ def test_what_was_measured_is_shown_where_some_ranks_fail(
         "8"
     ] * 3
     content = json.loads((tmp_path / "b.json").read_text())
-    assert [one["ranks"] for one in content["benches"]] == [2, 8]
+    assert [measured["ranks"] for measured in content["benches"]] == [2, 8]
     machine.failing = (2,)
     assert main(["bench", "barrier"]) == 1
     assert capsys.readouterr().err.strip().endswith("chiplog: ranks come late.")

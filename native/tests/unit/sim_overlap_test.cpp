@@ -50,7 +50,7 @@ TEST(SimOverlap, HidesAHandshakeToo) {
   const std::string target = network + ",S=1KiB,handshake=sync";
   const double further_ns = 65'536;
   EXPECT_NEAR(measure_ns(target, series("overlap", 65'537)), 30'000 + 0.8 * further_ns, 0.51);
-  // The data leave in the background once the processor has heard the answer.
+  // Once the sender's processor has received the answer, the network sends the data without it.
   EXPECT_NEAR(measure_ns(target, series("overlap", 65'537, long_ns)), long_ns + 1000 + 1500, 0.51);
   EXPECT_NEAR(measure_ns(target, series("overlap_receive", 65'537, long_ns)), long_ns + 2500 + 0.2 * further_ns, 0.51);
 }

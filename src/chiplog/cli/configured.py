@@ -20,7 +20,9 @@ def with_defaults(context: Any, given: Mapping[str, Any]) -> dict[str, Any]:
     """The parameters of a command, with defaults from files for those that nobody gave; a note says which."""
     command = str(context.info_name)
     found, completed = {}, dict(given)
-    repeatable = {one.name for one in context.command.params if getattr(one, "multiple", False)}
+    repeatable = {
+        option.name for option in context.command.params if getattr(option, "multiple", False)
+    }
     for key, setting in settings_of(command).items() if command in KEYS else ():
         name = parameter_name(command, key)
         source = context.get_parameter_source(name)

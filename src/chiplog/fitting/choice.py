@@ -35,7 +35,7 @@ FIRST_MODELS = {
     PAIRS: "max-rate",
     FLOOD: "plogp",
 }
-"""By what was measured, the first that holds: the model that is fitted where none is named."""
+"""Patterns, and the model that is fitted to them where the user names none; the first that was measured counts."""
 OF_ONE_NUMBER_OF_PAIRS = "postal"
 ALL_METHODS = (*METHODS, ONE_TO_MANY, *PAIR_METHODS)
 
@@ -80,7 +80,7 @@ def of_pairs(model: str) -> bool:
 
 
 def first_model(dataset: Dataset) -> str | None:
-    """The model that is fitted where none is named; None where there is none of what was measured."""
+    """The model that is fitted where the user names none; None where no model can be fitted to the dataset."""
     measured = {
         series.pattern
         for series in dataset.series

@@ -16,7 +16,7 @@ OPTIONS = {
 }
 """The option by which a field of a series is chosen; others are chosen by the plan itself."""
 SIM_NEVER_WAITS = "sends never wait for receives on sim"
-SIM_REMEDY = ", unless it is told from which size on they do, as by sim:S=8KiB"
+SIM_REMEDY = "; name the size above which they wait, as in sim:S=8KiB"
 _FIELD = re.compile(r"^field 'series\[\d+\]\.(\w+)' ?:?")
 
 _TRANSPORT = re.compile(r"unknown transport '(.*?)'; this probe has ([\w, -]+)")

@@ -49,7 +49,7 @@ class _TrafficRecorder:
 
 @lru_cache(maxsize=MOST_KEPT)
 def largest_of_form(algorithm: Algorithm, task: Task) -> Mapping[Traffic, int]:
-    """The largest message in bytes of each kind of traffic that a closed form asks for; 0 where there is none."""
+    """The size in bytes of the largest message of each kind of traffic in a closed form; 0 for kinds that it lacks."""
     recorder = _TrafficRecorder()
     algorithm.seconds(replace(task, costs=TreeCosts(1.0, 1.0)), recorder)
     return recorder.largest

@@ -29,7 +29,7 @@ class Traffic(IntEnum):
 
 
 MEASURED_TRAFFIC = (Traffic.ALONE, Traffic.EXCHANGE, Traffic.BURST, Traffic.INCAST)
-"""What has patterns of its own; an acknowledgement is told by the others."""
+"""The kinds of traffic that patterns measure; no pattern measures acknowledgements."""
 
 
 def crossing(messages: int) -> Traffic:
