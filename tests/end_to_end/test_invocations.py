@@ -58,7 +58,7 @@ INVOCATIONS = """
 2 | measure sim:colour=red -o OUT | colour
 2 | measure sim:L=five -o OUT | five
 2 | measure carrier-pigeon -o OUT | carrier-pigeon
-2 | measure sim --pattern late_receiver -o OUT | --pattern: late_receiver: sends never wait for receives on sim; name the size
+2 | measure sim --pattern late_receiver -o OUT | --pattern: late_receiver: sends never wait for receives on sim; name
 2 | measure tcp --operation rdma-write --sizes 8 -o OUT | --operation: does not accept rdma-write on tcp
 2 | measure unix --operation atomic --sizes 8 -o OUT | --operation: does not accept atomic on unix
 2 | measure tcp --posting inline --sizes 8 -o OUT | --posting: accepts normal on tcp
