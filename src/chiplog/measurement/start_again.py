@@ -1,7 +1,8 @@
-"""Ranks that end before their first word are started again: the same rule for all that launches ranks.
+"""Ranks that end before their first word are started again, a bounded number of times.
 
-MPIs crash in MPI_Init now and then, and batch systems refuse a step that they accept a second later. Nothing has been
-measured by then, so a further start changes no result. What ends later is never repeated here.
+MPIs crash in MPI_Init now and then. Nothing has been measured by then, so a further start changes no result. What ends
+later is never repeated here. Measurements start again only after a crash, so that a killed run ends; programs that are
+run to their end start again whatever ended them.
 """
 
 from __future__ import annotations
