@@ -5,10 +5,9 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <set>
+#include <string>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -33,11 +32,6 @@ std::string host_of(const std::string& process) {
   return length > 0 ? std::string(name.data(), static_cast<std::size_t>(length)) : std::string{};
 }
 
-std::string whole_text(const std::filesystem::path& path) {
-  std::ifstream file(path);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
 // Calls `visit` with the number and the path of each entry of a folder of /proc whose name is a number.
 template <class Visit>
 void each_number(const std::filesystem::path& folder, Visit visit) {
@@ -53,7 +47,7 @@ void each_number(const std::filesystem::path& folder, Visit visit) {
 std::set<int> lineage() {
   std::set<int> numbers{getpid()};
   for (int next = getppid(); next > 1 && numbers.insert(next).second;) {
-    const std::string text = whole_text("/proc/" + std::to_string(next) + "/stat");
+    const std::string text = text_of_file("/proc/" + std::to_string(next) + "/stat");
     const std::optional<ProcessStat> stat = parse_process_stat(text);
     next = stat ? stat->parent : 0;
   }
@@ -63,13 +57,13 @@ std::set<int> lineage() {
 int runnable_threads_now(const std::set<int>& own) {
   int threads = 0;
   each_number("/proc", [&](int process, const std::filesystem::path& path) {
-    const std::string text = whole_text(path / "stat");
+    const std::string text = text_of_file(path / "stat");
     const std::optional<ProcessStat> stat = parse_process_stat(text);
     const bool is_kernels = process == 2 || (stat && stat->parent == 2);
     if (!stat || is_kernels || own.contains(process)) return;
     if (stat->session == getsid(0) || (getppid() > 1 && stat->parent == getppid())) return;
     each_number(path / "task", [&](int, const std::filesystem::path& task) {
-      const std::string of_thread = whole_text(task / "stat");
+      const std::string of_thread = text_of_file(task / "stat");
       const std::optional<ProcessStat> thread = parse_process_stat(of_thread);
       threads += thread && thread->state == 'R' ? 1 : 0;
     });
@@ -87,6 +81,13 @@ double runnable_threads_of_others() {
     threads += runnable_threads_now(own);
   }
   return threads / looks_for_runnable;
+}
+
+std::string text_of_file(const std::filesystem::path& path) {
+  std::ifstream file(path);
+  std::string text;
+  std::getline(file, text, '\0');
+  return text;
 }
 
 std::optional<ProcessStat> parse_process_stat(std::string_view text) {
@@ -153,7 +154,7 @@ double OtherPrograms::ticks_since_last_look() {
   std::map<int, Seen> now;
   double of_others = 0.0;
   each_number("/proc", [&](int number, const std::filesystem::path& path) {
-    const std::string text = whole_text(path / "stat");
+    const std::string text = text_of_file(path / "stat");
     const std::optional<ProcessStat> stat = parse_process_stat(text);
     if (!stat || stat->name.starts_with(own_name)) return;
     now[number] = {stat->started, stat->cpu_ticks};

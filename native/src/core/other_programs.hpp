@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <filesystem>
 #include <map>
 #include <optional>
 #include <string>
@@ -23,6 +24,10 @@ struct ProcessStat {
 };
 // Nothing if the text is not of that form.
 [[nodiscard]] std::optional<ProcessStat> parse_process_stat(std::string_view text);
+
+// Up to the first zero byte. Empty where the file cannot be read, as of a process that ends between the opening and the
+// reading of its state.
+[[nodiscard]] std::string text_of_file(const std::filesystem::path& path);
 
 // How many threads of other programs run or wait for a CPU on this host: a mean over a few looks within some
 // milliseconds. Ranks of this run are no other programs, nor is what started them: they have the session or the parent

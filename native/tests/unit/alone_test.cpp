@@ -66,6 +66,12 @@ TEST(OtherPrograms, OneThatRunsInItsOwnSessionIsRunnable) {
   close(ready[1]);
 }
 
+TEST(OtherPrograms, WhatOpensButCannotBeReadIsEmpty) {
+  // So is the state of a process that ends between the opening and the reading.
+  for (const char* path : {"/proc/self/mem", "/proc", "/proc/none"}) EXPECT_EQ(text_of_file(path), "") << path;
+  EXPECT_TRUE(parse_process_stat(text_of_file("/proc/self/stat")).has_value());
+}
+
 TEST(OtherPrograms, TextsThatAreNoStateAreLeftAside) {
   for (const char* text : {"", "812", "812 (", "812 )(", "812 (name)", "812 (name) S 1 2", "812 (name) S x x x x"}) {
     EXPECT_FALSE(parse_process_stat(text).has_value()) << text;

@@ -138,7 +138,7 @@ _watchers: dict[int, subprocess.Popen[bytes]] = {}
 
 def _stopped_process(number: int) -> StoppedProcess:
     try:
-        name = Path(f"/proc/{number}/comm").read_text().strip()
+        name = Path(f"/proc/{number}/comm").read_text(errors="replace").strip()
         entries = Path(f"/proc/{number}/environ").read_text(errors="replace").split("\0")
     except OSError:
         return StoppedProcess(number, "ended meanwhile", None)
