@@ -27,9 +27,8 @@ from pathlib import Path
 
 from chiplog.dataset.run_file import read_run
 from chiplog.dataset.series import Reference
-from chiplog.machine_state.main_state import in_one_state
 from chiplog.machine_state.noise import LAUNCHES_DIFFER
-from chiplog.machine_state.states import common_reference
+from chiplog.machine_state.states import common_reference, in_one_state
 from chiplog.machine_state.states import same_state as in_same_state
 from chiplog.protocol_changes.find import find_changes
 

@@ -36,8 +36,8 @@ from chiplog.fitting.predictions.predictor import (
     predictor,
 )
 from chiplog.fitting.quantities.measured import MeasuredSeries
-from chiplog.machine_state.main_state import in_one_state
 from chiplog.machine_state.repeatability import repeatability
+from chiplog.machine_state.states import in_one_state
 from chiplog.protocol_changes.find import find_changes
 
 Floats = NDArray[np.float64]

@@ -11,8 +11,8 @@ back to the caller is no return; being sent by a call into a file that was opene
 
 from __future__ import annotations
 
+import argparse
 import ast
-import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -73,19 +73,27 @@ class Walk:
 
 def main() -> None:
     """Prints a line for each start, and the files in the order of reading."""
-    words = sys.argv[1:]
-    any_type = "--any-type" in words
-    for start in [word for word in words if word != "--any-type"] or STARTS:
-        name, function_name, parameter = start.split(":")
-        module = load(name)
-        function = module.definitions[function_name]
-        if not isinstance(function, Function):
-            raise SystemExit(f"{start}: is no function")
-        walk = Walk(any_type)
-        walk.follow(module, function, _argument(function, parameter))
+    parser = argparse.ArgumentParser(description="How far a reader goes who follows one argument.")
+    parser.add_argument("starts", nargs="*", metavar="MODULE:FUNCTION:PARAMETER", default=STARTS)
+    parser.add_argument("--any-type", action="store_true", help="follow values of other types, too")
+    words = parser.parse_args()
+    for start in words.starts:
+        walk = walked(start, any_type=words.any_type)
         print(f"{start}: {len(walk.files)} files, {walk.returns} returns, {len(walk.names)} names")
         for file in walk.files:
             print(f"  {file}")
+
+
+def walked(start: str, *, any_type: bool = False) -> Walk:
+    """What a reader opens who follows `start`, MODULE:FUNCTION:PARAMETER."""
+    name, function_name, parameter = start.split(":")
+    module = load(name)
+    function = module.definitions[function_name]
+    if not isinstance(function, Function):
+        raise SystemExit(f"{start}: is no function")
+    walk = Walk(any_type)
+    walk.follow(module, function, _argument(function, parameter))
+    return walk
 
 
 _modules: dict[str, Module] = {}

@@ -7,7 +7,7 @@ from dataclasses import replace
 from synthetic import synthetic_dataset
 
 from chiplog.dataset.series import Dataset
-from chiplog.fitting.part import with_receives
+from chiplog.fitting.choice import with_receives
 from chiplog.models.piecewise import Piece
 
 THETA = {"L": 5e-6, "o_s": 1e-6, "o_r": 1e-6, "g": 2e-6, "G": 0.5e-9}

@@ -53,14 +53,14 @@ def run(programs: float | None, *, cores: int = 2, interrupted: float = 0.0) -> 
 
 
 def test_programs_beyond_the_cpus_without_a_rank_make_a_machine_busy() -> None:
-    assert busy_text(run(16.0)) == "16 other programs ran on 2 CPUs"
-    assert busy_text(run(1.2)) is not None
-    assert busy_text(run(5.0, cores=64)) is None
-    assert busy_text(run(None)) is None
+    assert busy_text(machine_load(run(16.0))) == "16 other programs ran on 2 CPUs"
+    assert busy_text(machine_load(run(1.2))) is not None
+    assert busy_text(machine_load(run(5.0, cores=64))) is None
+    assert busy_text(machine_load(run(None))) is None
 
 
 def test_interrupted_samples_tell_of_programs_that_began_after_the_header_was_written() -> None:
-    busy = busy_text(run(None, interrupted=0.2))
+    busy = busy_text(machine_load(run(None, interrupted=0.2)))
     assert busy is not None
     assert busy.startswith("interruptions took")
 

@@ -11,9 +11,8 @@ from synthetic import size_grid, synthetic_dataset
 
 from chiplog.dataset.series import Dataset, Reference, Series
 from chiplog.fitting.fit import fit
-from chiplog.machine_state.main_state import in_one_state
 from chiplog.machine_state.repeatability import Repeatability, repeatability
-from chiplog.machine_state.states import common_reference, same_state, states_of
+from chiplog.machine_state.states import common_reference, in_one_state, same_state, states_of
 from chiplog.measurement.followups import AT_A_TIME, PAUSE_SECONDS, Revisit
 from chiplog.measurement.time_budget import Limits
 from chiplog.models.piecewise import Piece

@@ -10,9 +10,9 @@ from typing import Any
 
 from chiplog.dataset.series import Dataset, Series
 from chiplog.errors import UsageError
+from chiplog.fitting.choice import like_the_fit
 from chiplog.fitting.pairs.fitting import round_trips
 from chiplog.fitting.pairs.table import is_pair_point, pair_table
-from chiplog.fitting.part import like_the_fit
 from chiplog.fitting.predictions.predictor import MeasuredPoints
 from chiplog.fitting.result import Fit
 from chiplog.outside import as_float

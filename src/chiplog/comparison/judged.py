@@ -15,7 +15,7 @@ from chiplog.fitting.one_to_many.fitting import round_trip_points
 from chiplog.fitting.predictions.predictor import HALF_ROUND_TRIP, MeasuredPoints, measured_points
 from chiplog.fitting.quantities.measured import MeasuredSeries, is_round_trip
 from chiplog.fitting.request import LeftOut
-from chiplog.machine_state.main_state import in_one_state
+from chiplog.machine_state.states import in_one_state
 from chiplog.models.protocol import Model
 from chiplog.models.registry import MODELS, load_model
 from chiplog.protocol_changes.detect.observed import GRID

@@ -31,10 +31,9 @@ from chiplog.comparison.judged import (
 from chiplog.comparison.result import ModelRow, ModelRows
 from chiplog.dataset.series import Dataset
 from chiplog.errors import UsageError
-from chiplog.fitting.choice import of_pairs
+from chiplog.fitting.choice import like_the_fit, of_pairs
 from chiplog.fitting.estimates.parameters import is_fixed
 from chiplog.fitting.fit import fit_all
-from chiplog.fitting.part import like_the_fit
 from chiplog.fitting.predictions.predictor import (
     HALF_ROUND_TRIP,
     NO_POINTS,

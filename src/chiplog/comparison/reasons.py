@@ -15,6 +15,7 @@ from chiplog.counts import counted
 from chiplog.dataset.series import Dataset, Reference
 from chiplog.fitting.text import seconds_text
 from chiplog.fitting.verdict import busy_text
+from chiplog.machine_state.load import machine_load
 from chiplog.machine_state.noise import LAUNCHES_DIFFER
 from chiplog.machine_state.states import common_reference, same_state
 
@@ -74,7 +75,7 @@ def judge_whole(whole: RunRow, rows: Sequence[RunRow]) -> RunRow:
 
 def load_text(runs: Sequence[Dataset]) -> str:
     """A sentence that names the runs during which the machine was busy; empty where it was idle in both."""
-    loads = zip("AB", map(busy_text, runs), strict=True)
+    loads = zip("AB", map(busy_text, map(machine_load, runs)), strict=True)
     busy = [f"during run {name} ({load})" for name, load in loads if load is not None]
     if not busy:
         return ""

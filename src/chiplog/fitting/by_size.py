@@ -36,7 +36,7 @@ from chiplog.fitting.regimes.of_quantities import RegimeLines
 from chiplog.fitting.request import Boundaries, FitOutcome, FitRequest, LeftOut
 from chiplog.fitting.result import NOT_JUDGED, Curve, Fit, Segment, cost_of
 from chiplog.fitting.settings import REPLICATES
-from chiplog.machine_state.main_state import InOneState
+from chiplog.machine_state.states import InOneState
 from chiplog.models.protocol import Model
 from chiplog.plugins import load_reference
 from chiplog.protocol_changes.change import Change

@@ -15,7 +15,7 @@ from chiplog.fitting.result import Curve, Fit, FitError, Segment
 from chiplog.fitting.settings import LINE_COEFFICIENTS
 from chiplog.fitting.text import sizes_text
 from chiplog.fitting.verdict import quality_of
-from chiplog.machine_state.main_state import InOneState, in_one_state
+from chiplog.machine_state.states import InOneState, in_one_state
 from chiplog.protocol_changes.change import BISECT
 
 WARM_UP = "warm-up"

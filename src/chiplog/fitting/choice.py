@@ -1,10 +1,12 @@
-"""Which method fits a model to which series."""
+"""Which method fits a model to which series, and which part of a dataset a fit is made from."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 
-from chiplog.dataset.series import Dataset
+from chiplog.dataset.operations import NORMAL
+from chiplog.dataset.series import Dataset, Series
 from chiplog.errors import UsageError
 from chiplog.fitting.estimates.job import NO_ROUND_TRIPS
 from chiplog.fitting.one_to_many.fitting import can_fit, needed
@@ -18,9 +20,10 @@ from chiplog.fitting.quantities.by_method import (
     prtt,
 )
 from chiplog.fitting.quantities.measured import MeasuredSeries
+from chiplog.fitting.result import Fit
 from chiplog.models.registry import load_model
 
-PAIRS, FLOOD = "pairs", "flood"
+PAIRS, FLOOD, RECEIVES = "pairs", "flood", "receive_overhead"
 METHODS: Mapping[str, Callable[[MeasuredSeries], MethodQuantities]] = {
     "prtt": prtt,
     "culler": culler,
@@ -124,3 +127,34 @@ def lacks(model: str, method: str) -> str:
     return (
         f"the run lacks {needed(load_model(model))}." if method == ONE_TO_MANY else NO_ROUND_TRIPS
     )
+
+
+def like_the_fit(dataset: Dataset, fit: Fit) -> Dataset:
+    """The series that could have been fitted with those of `fit`: of its operation, posting, placement and groups."""
+
+    def alike(series: Series) -> bool:
+        part = (series.operation, series.posting, series.placement)
+        if part != (fit.operation, fit.posting, fit.placement):
+            return False
+        return fit.convention is None or (series.between, series.direction) == (
+            fit.between,
+            fit.convention,
+        )
+
+    return replace(dataset, series=tuple(filter(alike, dataset.series)))
+
+
+def with_receives(dataset: Dataset, chosen: Dataset) -> Dataset:
+    """`chosen`, of one operation and posting, with receives of messages that were posted normally, if it has none.
+
+    How a message was handed over makes no difference to its receiver.
+    """
+    first = chosen.series[0]
+    if any(series.pattern == RECEIVES for series in chosen.series) or first.posting == NORMAL:
+        return chosen
+    lent = [
+        series
+        for series in dataset.select(pattern=RECEIVES, operation=first.operation).series
+        if (series.posting, series.placement) == (NORMAL, first.placement)
+    ]
+    return replace(chosen, series=(*chosen.series, *lent))

@@ -11,14 +11,14 @@ from chiplog.dataset.disturbance import disturbance, oversubscription
 from chiplog.dataset.series import Dataset
 from chiplog.errors import UsageError
 from chiplog.fitting.by_size import fit_one_pair
-from chiplog.fitting.choice import lacks, methods_of, of_pairs, suited_methods
+from chiplog.fitting.choice import lacks, methods_of, of_pairs, suited_methods, with_receives
 from chiplog.fitting.origin import with_origin
 from chiplog.fitting.pairs.fitting import fit_pairs
-from chiplog.fitting.part import with_receives
 from chiplog.fitting.quantities.settings import REPLICATES
 from chiplog.fitting.request import Boundaries, FitOutcome, FitRequest, LeftOut
 from chiplog.fitting.result import Fit
 from chiplog.fitting.verdict import busy_text
+from chiplog.machine_state.load import machine_load
 from chiplog.models.protocol import Model
 from chiplog.models.registry import MODELS, load_model
 
@@ -71,7 +71,7 @@ def fit_all(dataset: Dataset, request: FitRequest) -> FitOutcome:
     )
     disturbances = (oversubscription(dataset.header), disturbance(dataset.series))
     sentences = tuple(finding.sentence() for finding in disturbances if finding is not None)
-    busy = busy_text(dataset)
+    busy = busy_text(machine_load(dataset))
     fits = [replace(fit, warnings=(*sentences, *fit.warnings), busy=busy) for fit in outcome.fits]
     return FitOutcome(with_origin(dataset.header, fits), _left_out(request, outcome))
 

@@ -9,10 +9,9 @@ from typing import Literal
 
 import numpy as np
 
-from chiplog.dataset.series import Dataset
 from chiplog.errors import UsageError
 from chiplog.fitting.result import Fit, FitError, summarise
-from chiplog.machine_state.load import machine_load
+from chiplog.machine_state.load import MachineLoad
 
 GOOD_MEDIAN, GOOD_FACTOR = 0.05, 1.10
 """Given: up to both, a model is said to predict: the median says how a typical point fares, the factor all of them."""
@@ -31,13 +30,12 @@ def quality_of(error: FitError) -> Quality:
     return "rejected"
 
 
-def busy_text(dataset: Dataset) -> str | None:
-    """What shows that the machine was busy while `dataset` was measured, in a few words; None where nothing does.
+def busy_text(load: MachineLoad | None) -> str | None:
+    """What shows that the machine was busy under a run's `load`, in a few words; None where nothing does.
 
     Either other programs needed CPUs that ranks had, or interruptions took as large a share of the measured time as the
     error from which a model is rejected.
     """
-    load = machine_load(dataset)
     if load is None or not (load.takes_cpus_from_ranks or load.lost > FAIR_MEDIAN):
         return None
     return load.text()

@@ -11,6 +11,7 @@ import numpy as np
 
 from chiplog.fitting.verdict import busy_text
 from chiplog.json_values import members, plain
+from chiplog.machine_state.load import machine_load
 from chiplog.machine_survey.link_classes import LinkClass, Sizes, link_classes
 from chiplog.machine_survey.machine_verdict import MachineVerdict, verdict_of_run
 from chiplog.machine_survey.pair_values import PATTERN, Kind, PairValues, pair_values
@@ -147,7 +148,7 @@ def survey_result(
         classes=link_classes(verdict.fits, _sizes(dataset), verdict.unit),
         lost=lost,
         uplinks=_uplink_fill(verdict),
-        busy=busy_text(dataset),
+        busy=busy_text(machine_load(dataset)),
     )
 
 

@@ -10,8 +10,7 @@ from dataclasses import dataclass, field, replace
 from chiplog.dataset.delays import TRAINS, TrainGaps, kind_of, shows_overhead
 from chiplog.dataset.operations import INLINE
 from chiplog.dataset.series import Dataset, Series
-from chiplog.machine_state.main_state import WANTED_MET
-from chiplog.machine_state.states import states_of
+from chiplog.machine_state.states import WANTED_MET, states_of
 from chiplog.measurement.precision import imprecise_points
 from chiplog.measurement.time_budget import NO_LIMITS, Limits
 from chiplog.plan import GRID, PlanOptions, Request, make_plan

@@ -13,7 +13,7 @@ from chiplog.dataset.operations import NORMAL, OPERATIONS, operation_text
 from chiplog.dataset.patterns import OVERLAP, OVERLAP_RECEIVE
 from chiplog.dataset.series import Dataset
 from chiplog.fitting.caution import usable
-from chiplog.fitting.part import with_receives
+from chiplog.fitting.choice import with_receives
 from chiplog.fitting.quantities.incast import INCAST
 from chiplog.fitting.quantities.measured import MeasuredSeries
 from chiplog.report.document import Table
