@@ -33,6 +33,9 @@ INVOCATIONS = """
 2 | measure sim --sizes 1:4GiX -o OUT | 4GiX
 2 | measure sim --sizes 1:4:0 -o OUT | --sizes
 2 | measure sim --sizes -5 -o OUT | --sizes
+2 | measure sim --sizes 1-64KiB -o OUT | a range has a colon: 1:64KiB
+2 | measure sim --sizes 8..64 -o OUT | a range has a colon: 8:64
+2 | predict MODEL bcast --ranks 2-64 | a range has a colon: 2:64
 2 | measure sim --visits 0 -o OUT | --visits
 2 | measure sim --visits many -o OUT | integer
 2 | measure sim --visits 1e3 -o OUT | integer
@@ -185,7 +188,7 @@ INVOCATIONS = """
 2 | list colours | models
 2 | list model | Did you mean 'models'?
 2 | doctor --colour | --colour
-2 | trace -o OUT -- nosuchprogram | there is no program nosuchprogram
+2 | trace -o OUT -- nosuchprogram | is it installed, and on the PATH?
 2 | trace -o OUT mpirun -n 2 ls | options of the program follow --: chiplog trace -- PROGRAM -n.
 2 | probe builds | Did you mean 'build'?
 2 | probe build --mpi NOWHERE | --mpi

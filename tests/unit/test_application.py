@@ -161,6 +161,20 @@ def test_the_screen_is_80_columns_wide_and_begins_with_the_answer(
     assert len(screen.splitlines()) <= 40
 
 
+def test_shares_of_calls_are_of_the_time_that_communication_takes() -> None:
+    start, end = ImportedCall("Init", 0, 900), ImportedCall("Finalize", 990, 999)
+    trace = trace_of(
+        [start, send(900, 930, 1), collective("Barrier", 930, 940), end],
+        [start, receive(900, 930, 0), collective("Barrier", 930, 940), end],
+    )
+    result = costs_of(trace)
+    shares = {row.call: result.share_of_communication(row) for row in result.calls}
+    assert shares["MPI_Send"] == pytest.approx(30 / 80)
+    assert shares["MPI_Barrier"] == pytest.approx(20 / 80)
+    assert shares["MPI_Init"] is None
+    assert shares["MPI_Finalize"] is None
+
+
 def test_many_ranks_that_are_alike_take_one_line() -> None:
     ranks = 64
     trace = trace_of(*([collective("Barrier", 10, 100)] for _ in range(ranks)))

@@ -9,6 +9,7 @@ from typing import Any
 from chiplog.json_values import members, plain
 from chiplog.simulation.critical_path import PathShares, Slopes
 from chiplog.simulation.sensitivity import SLOWER, Sensitivity
+from chiplog.tracing.trace import WITHOUT_COMMUNICATION
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,6 +173,12 @@ class AppResult:
         """The share of that time in MPI that is waiting for other ranks."""
         waiting = sum(row.waiting_seconds for row in self.rows)
         return _share(waiting, self._communication_seconds)
+
+    def share_of_communication(self, row: CallCosts) -> float | None:
+        """What share of that time in MPI a function's calls take; None of those that start and end MPI."""
+        if row.call.removeprefix("MPI_") in WITHOUT_COMMUNICATION or not self.has_times:
+            return None
+        return _share(row.seconds, self._communication_seconds)
 
     @property
     def _communication_seconds(self) -> float:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from chiplog.benchmarking.launched import LIBRARY, MODES, OWN
 from chiplog.benchmarking.result import Bench
 from chiplog.benchmarking.statistics import MedianEstimate
+from chiplog.collectives.mpis.known import release_in
 from chiplog.counts import counted
 from chiplog.report import format
 from chiplog.report.document import (
@@ -46,7 +47,9 @@ def bench_page(benches: Sequence[Bench]) -> Document:
 
 def short_names(benches: Sequence[Bench]) -> dict[str, str]:
     """By what MPIs say of themselves, its beginning; all of it where two begin alike."""
-    names = {bench.mpi: bench.mpi.partition(",")[0] for bench in benches}
+    names = {
+        bench.mpi: str(release_in(bench.mpi) or bench.mpi.partition(",")[0]) for bench in benches
+    }
     return names if len(set(names.values())) == len(names) else {name: name for name in names}
 
 

@@ -84,17 +84,18 @@ def _rank_cells(row: RankCosts, *, exact: bool) -> tuple[str, ...]:
 
 
 def _calls(result: AppResult, *, details: bool) -> str:
-    titles = ("call", "calls", "time, all ranks", "waiting", "bytes")
+    titles = ("call", "calls", "all ranks", "share", "waiting", "bytes")
     longest = [row for row in result.calls if row.seconds > 0 or not result.has_times]
     shown = result.calls if details else longest[:MOST_CALLS]
     total = sum(row.seconds for row in result.calls)
     table = [titles]
     for row in shown:
-        share = f"  {format.percent(row.seconds / total)}" if total > 0 else ""
-        time = f"{format.brief(row.seconds, 's')}{share}" if result.has_times else "—"
+        share = result.share_of_communication(row)
+        time = format.brief(row.seconds, "s") if result.has_times else "—"
         waiting = format.percent(row.waiting_seconds / row.seconds) if row.seconds > 0 else "—"
         volume = format.volume(row.bytes) if row.bytes else "—"
-        table.append((row.call, format.count(row.calls), time, waiting, volume))
+        of_all = "" if share is None else format.percent(share)
+        table.append((row.call, format.count(row.calls), time, of_all, waiting, volume))
     text = aligned(table)
     rest = len(longest) - len(shown)
     if rest > 0:

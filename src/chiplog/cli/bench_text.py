@@ -31,7 +31,7 @@ def print_bench(bench: Bench) -> None:
         f"{format.exact_bytes(bench.bytes)} of {bench.datatype}s",
         counted(bench.launches, "launch", "launches"),
     )
-    say(wrapped(f"{bench.operation}, {', '.join(about)}, {bench.mpi}"))
+    say(wrapped(f"{bench.operation}, {', '.join(about)}, {short_names([bench])[bench.mpi]}"))
     table = [("mode", "by", "median", "95 % interval", "samples", "late")]
     for row in bench.rows:
         estimate = row.seconds

@@ -21,6 +21,9 @@ from chiplog.counts import counted, seed_within
 from chiplog.errors import RunFailed
 from chiplog.output_file import is_standard_output
 
+LEAST_RATE_SHOWN = 0.1
+"""Given: million events a second; of a few events no rate tells anything."""
+
 if TYPE_CHECKING:
     from chiplog.jobs.simulated_model import CorrectedMakespan, FittedParameters
     from chiplog.schedule import Schedule
@@ -229,9 +232,10 @@ def _print(simulation: Simulation, time_range: Range | None) -> None:
 
     for line in simulated_lines(simulation, time_range):
         say(line)
-    rate = simulation.events / simulation.wall_seconds / 1e6
     events = counted(simulation.events, "event")
-    note(f"{events} in {simulation.wall_seconds:.3g} s ({rate:.1f} million/s).")
+    rate = simulation.events / simulation.wall_seconds / 1e6
+    speed = f" ({rate:.1f} million/s)" if rate >= LEAST_RATE_SHOWN else ""
+    note(f"{events} in {simulation.wall_seconds:.3g} s{speed}.")
 
 
 def _print_more(

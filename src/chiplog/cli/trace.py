@@ -13,6 +13,7 @@ from chiplog.cli.output import note_build, say
 from chiplog.cli.parameters import Argument, Option
 from chiplog.counts import counted
 from chiplog.errors import RunFailed, UsageError
+from chiplog.report import format
 
 if TYPE_CHECKING:
     from chiplog.tracing.trace import RankTrace, Trace
@@ -45,7 +46,7 @@ def trace(
     from chiplog.tracing.importer import read_trace
 
     if shutil.which(command[0]) is None:
-        raise UsageError(f"there is no program {command[0]}; is it installed, and on the PATH?")
+        raise UsageError(_no_program(command[0]))
     _make_folder(folder)
     traced = trace_command(command, folder, mpicxx=mpi, progress=note_build)
     code = traced.run()
@@ -57,6 +58,12 @@ def trace(
     say(summary(read_trace(folder), folder))
     if code:
         raise click.exceptions.Exit(code)
+
+
+def _no_program(name: str) -> str:
+    if shutil.which(f"./{name}") is not None:
+        return f"there is no program {name} on the PATH; for the one in this folder write ./{name}"
+    return f"there is no program {name}; is it installed, and on the PATH?"
 
 
 def _make_folder(folder: Path) -> None:
@@ -75,7 +82,7 @@ def summary(trace: Trace, folder: Path) -> str:
     calls = sum(sum(rank.call_counts.values()) for rank in ranks)
     shares = [_share(rank) for rank in ranks if rank.seconds > rank.start_and_end_seconds]
     counts = f"{counted(len(ranks), 'rank')}, {counted(calls, 'call')}"
-    lines = [f"{folder}: {counts}, {_seconds(trace):.6g} s."]
+    lines = [f"{folder}: {counts}, {format.value(_seconds(trace), 's')}."]
     if shares:
         mean = sum(shares) / len(shares)
         lines.append(

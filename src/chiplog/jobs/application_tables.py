@@ -87,15 +87,18 @@ def call_map(result: AppResult) -> HeatMap:
     return HeatMap("Time by rank and call", caption, "rank", tuple(calls), tuple(cells), legend)
 
 
+def _share_text(share: float | None) -> str:
+    return format.NOTHING if share is None else format.percent(share)
+
+
 def call_table(result: AppResult) -> Table:
     """Over all ranks by MPI function, those that take longest first."""
-    total = sum(row.seconds for row in result.calls)
     rows = [
         (
             line(row.call),
             line(format.count(row.calls)),
             line(time_text(row.seconds) if result.has_times else format.NOTHING),
-            line(format.percent(row.seconds / total) if total > 0 else format.NOTHING),
+            line(_share_text(result.share_of_communication(row))),
             line(_waiting(row.seconds, row.waiting_seconds)),
             line(format.volume(row.bytes) if row.bytes else format.NOTHING),
         )

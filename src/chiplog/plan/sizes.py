@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 
 from chiplog.errors import UsageError
 from chiplog.outside import as_integer
@@ -14,6 +15,7 @@ MAX_MESSAGE_BYTES = (1 << 31) - 1
 """Given: what an int of MPI counts."""
 LEAST_RANKS, MOST_RANKS = 2, 65536
 """Given: ranks of a tuning file or a prediction; so many are not started."""
+_DASHED = re.compile(r"(\d{1,12}(?:[kKMG]i?B|B)?) ?(?:-|\.\.|\u2013) ?(\d{1,12}(?:[kKMG]i?B|B)?)")
 ACCEPTS = "FIRST:LAST (e.g. 1:4MiB), FIRST:LAST:POINTS_PER_OCTAVE (e.g. 1:4MiB:4) or a list (e.g. 0,8,1KiB)"
 
 
@@ -29,6 +31,7 @@ def parse_sizes(text: str) -> tuple[int, ...]:
     if not text.strip():
         raise UsageError(f"--sizes: is empty; it accepts {ACCEPTS}.")
     if ":" not in text:
+        _refuse_dash("--sizes", text)
         return tuple(sorted({_size(part) for part in text.split(",")}))
     first_text, last_text, *density = text.split(":")
     if len(density) > 1:
@@ -41,6 +44,15 @@ def parse_sizes(text: str) -> tuple[int, ...]:
         )
     points_per_octave = _density(density[0]) if density else POINTS_PER_OCTAVE
     return geometric_grid(first, last, points_per_octave)
+
+
+def _refuse_dash(option: str, text: str) -> None:
+    """Raises UsageError for what would be a range elsewhere."""
+    ends = _DASHED.fullmatch(text.strip())
+    if ends is not None:
+        raise UsageError(
+            f"{option}: '{text[:40]}' is not understood; a range has a colon: {ends[1]}:{ends[2]}."
+        )
 
 
 def geometric_grid(first_bytes: int, last_bytes: int, points_per_octave: int) -> tuple[int, ...]:
@@ -86,6 +98,7 @@ def parse_ranks(
     ((2, 4, 8, 9), (4, 8))
     """
     if ":" not in text:
+        _refuse_dash("--ranks", text)
         return tuple(sorted({_ranks(part, text, least, most) for part in text.split(",")}))
     first, last = (_ranks(part, text, least, most) for part in text.split(":", 1))
     if first > last:

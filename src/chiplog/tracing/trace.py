@@ -66,6 +66,8 @@ LOCAL = (
     *("Dims_create", "Buffer_attach", "Buffer_detach", "Info_create", "Info_set", "Info_free"),
     *("Alloc_mem", "Free_mem", "Get_address", "Error_class", "Error_string"),
 )
+WITHOUT_COMMUNICATION = ("Init", "Init_thread", "Finalize")
+"""They start and end MPI: their time counts for neither the program nor its communication."""
 STARTS_AND_ENDS = ("Init", "Init_thread", "Finalize", "Abort", "Pcontrol")
 OTHER = "other"
 """Any function that is not listed here."""
@@ -145,7 +147,7 @@ class RankTrace:
     @property
     def start_and_end_seconds(self) -> float:
         """Time within MPI_Init and MPI_Finalize, which are no communication."""
-        calls = self.calls[are_of_kinds(self.calls["kind"], "Init", "Init_thread", "Finalize")]
+        calls = self.calls[are_of_kinds(self.calls["kind"], *WITHOUT_COMMUNICATION)]
         return float((calls["end_ns"] - calls["begin_ns"]).sum()) / 1e9
 
     @property

@@ -90,7 +90,10 @@ def _of_header(warning: Mapping[str, object]) -> Notice:
 def _amount(amount: float, unit: str) -> str:
     if unit == "ns":
         return format.brief(amount * 1e-9, "s")
-    return format.brief(amount, unit) if unit != "%" else format.percent(amount / 100)
+    if unit == "%":
+        return format.percent(amount / 100)
+    digits, space, unit = format.brief(amount, unit).partition(" ")
+    return (digits.rstrip("0").rstrip(".") if "." in digits else digits) + space + unit
 
 
 def notice_sentence(notice: Notice) -> str:
