@@ -48,12 +48,24 @@ bool Options::has(std::string_view key) const {
 }
 
 std::string Options::text(std::string_view key, std::string_view fallback) {
-  return take(key).value_or(std::string(fallback));
+  const auto value = take(key);
+  if (value) refuse_empty(key, *value);
+  return value.value_or(std::string(fallback));
+}
+
+std::vector<std::string> Options::texts(std::string_view key) {
+  std::vector<std::string> values = repeated(key);
+  for (const std::string& value : values) refuse_empty(key, value);
+  return values;
+}
+
+void Options::refuse_empty(std::string_view key, const std::string& value) const {
+  if (value.empty()) throw UsageError(named(key) + " needs a value: " + std::string(key) + "=VALUE");
 }
 
 std::string Options::choice(std::string_view key, std::string_view fallback,
                             std::initializer_list<std::string_view> accepted) {
-  const std::string value = text(key, fallback);
+  const std::string value = take(key).value_or(std::string(fallback));
   if (std::find(accepted.begin(), accepted.end(), value) == accepted.end()) {
     throw UsageError(named(key) + " accepts " + joined({accepted.begin(), accepted.end()}) + ", not '" + value + "'");
   }

@@ -25,6 +25,7 @@ class Options {
 
   [[nodiscard]] const std::string& transport() const { return transport_; }
 
+  // A text that is given is never empty.
   std::string text(std::string_view key, std::string_view fallback);
   // Takes one of several words.
   std::string choice(std::string_view key, std::string_view fallback, std::initializer_list<std::string_view> accepted);
@@ -39,6 +40,8 @@ class Options {
   bool word(std::string_view key);
   // Takes all values of an option that may be given several times, in their order.
   std::vector<std::string> repeated(std::string_view key);
+  // As `repeated`, and each is a text.
+  std::vector<std::string> texts(std::string_view key);
   [[nodiscard]] bool has(std::string_view key) const;
 
   // After the last option was taken: throws UsageError naming one that nobody took, and all that were asked for.
@@ -49,6 +52,7 @@ class Options {
 
  private:
   std::optional<std::string> take(std::string_view key);
+  void refuse_empty(std::string_view key, const std::string& value) const;
 
   std::string transport_;
   std::vector<Entry> entries_;

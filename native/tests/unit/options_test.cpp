@@ -44,6 +44,13 @@ TEST(Options, NamesAnUnknownOptionAndThoseThereAre) {
   EXPECT_EQ(refusal([&] { options.refuse_unknown(); }), "unknown option 'bnd' of tcp; it accepts bind");
 }
 
+TEST(Options, RefusesATextWithoutAValue) {
+  for (const char* target : {"tcp:bind", "tcp:bind="}) {
+    Options options = parse_target(target);
+    EXPECT_EQ(refusal([&] { (void)options.text("bind", ""); }), "option 'bind' of tcp needs a value: bind=VALUE");
+  }
+}
+
 TEST(Options, RefusesAnOptionThatIsGivenTwice) {
   Options options = parse_target("tcp:bind=a,bind=b");
   EXPECT_EQ(refusal([&] { (void)options.text("bind", ""); }), "option 'bind' of tcp is given more than once");

@@ -30,7 +30,7 @@ std::string joined(const std::vector<std::string>& names) {
 }
 
 std::unique_ptr<Endpoint> make_ucx_endpoint(Bootstrap& bootstrap, Options& given, const RunSettings& settings) {
-  const UcxOptions options{.tls = joined(given.repeated("tls")), .devices = joined(given.repeated("device"))};
+  const UcxOptions options{.tls = joined(given.texts("tls")), .devices = joined(given.texts("device"))};
   given.refuse_unknown();
   return make_endpoint(bootstrap, settings.time_limit,
                        [&] { return UcxTransport(bootstrap, options, settings.time_limit); });

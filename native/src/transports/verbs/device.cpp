@@ -113,6 +113,7 @@ Device open_device(const std::string& name, std::optional<int> gid_index) {
   if (!is_known) {
     throw UsageError("option 'device' of verbs: there is no '" + name + "'; this host has " + names_of(devices));
   }
+  if (devices.all().empty()) throw Error(ExitCode::run_failed, "this host has no RDMA device");
   throw Error(ExitCode::run_failed, "no port of " + (name.empty() ? names_of(devices) : name) + " is active");
 }
 
