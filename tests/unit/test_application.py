@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -16,10 +17,12 @@ from chiplog.application.costs import costs_of
 from chiplog.application.joined_calls import join
 from chiplog.application.messages import match
 from chiplog.application.replay import schedule_of
+from chiplog.application.result import Replay
 from chiplog.cli import main
 from chiplog.cli.application_text import application_text
 from chiplog.counts import number_ranges
 from chiplog.errors import CorruptFile
+from chiplog.report.application_words import replay_sentence
 from chiplog.schedule.traffic import Traffic, traffic_of
 from chiplog.simulation import LogGOPS, simulate
 from chiplog.tracing.builder import ImportedCall
@@ -173,6 +176,22 @@ def test_shares_of_calls_are_of_the_time_that_communication_takes() -> None:
     assert shares["MPI_Barrier"] == pytest.approx(20 / 80)
     assert shares["MPI_Init"] is None
     assert shares["MPI_Finalize"] is None
+
+
+def test_a_replay_names_the_time_in_init_and_finalize_where_it_matters() -> None:
+    long = Replay(2.0, 2.0, 2.0, 2.1, {}, start_and_end_seconds=1.3)
+    assert ", 1.30 s of both in MPI_Init and MPI_Finalize" in replay_sentence(long)
+    assert "MPI_Init" not in replay_sentence(replace(long, start_and_end_seconds=0.01))
+
+
+def test_what_starts_and_ends_mpi_takes_as_long_in_a_replay_as_on_the_quickest_rank() -> None:
+    trace = trace_of(
+        *(
+            [ImportedCall("Init", 0, end), ImportedCall("Finalize", 2000, 2007)]
+            for end in (900, 950)
+        )
+    )
+    assert schedule_of(trace).start_and_end_seconds == pytest.approx(907e-9)
 
 
 def test_many_ranks_that_are_alike_take_one_line() -> None:

@@ -22,6 +22,7 @@ from chiplog.tracing.trace import (
     COMPLETIONS,
     PROBES,
     STARTS_AND_ENDS,
+    WITHOUT_COMMUNICATION,
     Trace,
     kinds,
 )
@@ -42,6 +43,8 @@ class ReplayedTrace:
     algorithms: dict[str, str]
     """The algorithm that stands for each collective function that was called."""
     notes: tuple[str, ...]
+    start_and_end_seconds: float
+    """What MPI_Init and MPI_Finalize take in it."""
     unmodelled: tuple[str, ...] = ()
     """As of the trace."""
 
@@ -71,7 +74,13 @@ def schedule_of(
     refuse_more(
         "TRACE: operations of its replay", arrays.operations, MOST_OPERATIONS, "replay a part of it"
     )
-    return ReplayedTrace(arrays.schedule(), plan.algorithms, plan.notes, trace.unmodelled)
+    return ReplayedTrace(
+        arrays.schedule(),
+        plan.algorithms,
+        plan.notes,
+        _start_and_end_seconds(joined),
+        trace.unmodelled,
+    )
 
 
 def computed_times_ns(
@@ -118,6 +127,16 @@ def _local_ns(joined: JoinedCalls, plan: ReplayPlan) -> NDArray[np.int64]:
     durations[sends | receives | joined.of_kinds(*COMPLETIONS, *PROBES)] = 0
     durations[plan.way != NONE] = 0
     for name in STARTS_AND_ENDS:
-        rows = joined.calls["kind"] == kinds(name)[0]
-        durations[rows] = durations[rows].min(initial=MOST_NS)
+        rows, shortest = _shortest_ns(joined, name)
+        durations[rows] = shortest
     return durations
+
+
+def _start_and_end_seconds(joined: JoinedCalls) -> float:
+    return sum(_shortest_ns(joined, name)[1] for name in WITHOUT_COMMUNICATION) / 1e9
+
+
+def _shortest_ns(joined: JoinedCalls, name: str) -> tuple[NDArray[np.bool_], int]:
+    """Which calls are of a function, and how long the shortest takes; 0 where there is none."""
+    rows = joined.calls["kind"] == kinds(name)[0]
+    return rows, int(joined.durations_ns[rows].min()) if rows.any() else 0

@@ -129,6 +129,8 @@ class Replay:
     algorithms: Mapping[str, str]
     """The algorithm that stands for each collective operation of the trace."""
     notes: tuple[str, ...] = ()
+    start_and_end_seconds: float = 0.0
+    """Of both times, those in MPI_Init and MPI_Finalize, which are kept as traced."""
     extrapolated: str | None = None
     """How far its ranks and messages lie beyond what was measured, and what no model knows of the trace."""
     rejected: str | None = None

@@ -137,6 +137,7 @@ def replay(costs: AppResult, replayed: ReplayedTrace, by: ReplayBy) -> Replay:
         low=low,
         high=high,
         traced_seconds=costs.seconds if costs.has_times else None,
+        start_and_end_seconds=replayed.start_and_end_seconds,
         algorithms=replayed.algorithms,
         notes=replayed.notes,
         extrapolated=_beyond(replayed, by),

@@ -7,6 +7,8 @@ from chiplog.counts import counted
 from chiplog.report import format
 from chiplog.simulation.sensitivity import LEAST_SHARE, GainRow, ToleranceRow
 
+LEAST_START = 0.01
+"""Given: share of the traced time from which MPI_Init and MPI_Finalize are named."""
 PARTS_OF_PATH = ("computing", "sending and receiving", "messages under way")
 
 BETTER = {
@@ -41,6 +43,9 @@ def replay_sentence(replay: Replay) -> str:
         change = replay.seconds / replay.traced_seconds - 1.0
         traced = format.value(replay.traced_seconds, "s")
         sentence += f": {_by_share(change)} than the {traced} that were traced"
+        if replay.start_and_end_seconds > LEAST_START * replay.traced_seconds:
+            start = format.brief(replay.start_and_end_seconds, "s")
+            sentence += f", {start} of both in MPI_Init and MPI_Finalize"
     path = replay.critical_path
     if path is not None:
         shares = [
