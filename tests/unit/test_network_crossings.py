@@ -88,9 +88,8 @@ def test_a_receive_of_any_source_leaves_the_schedule_as_it_is() -> None:
 @pytest.mark.parametrize("noise", [0.0, 0.03])
 def test_trains_that_wait_for_each_message_show_which_sizes_are_acknowledged(noise: float) -> None:
     model = fitted(acknowledged_sends(noise))
-    limit = model.largest_eager_bytes
-    assert limit == LARGEST_EAGER_BYTES
-    assert acknowledged_sizes(model.fit, SIZES, limit) == set(SIZES[5:])
+    assert model.largest_eager_bytes == LARGEST_EAGER_BYTES
+    assert acknowledged_sizes(model.fit, SIZES) == set(SIZES[5:])
 
 
 def test_sends_that_only_wait_for_a_late_receiver_are_not_acknowledged() -> None:
@@ -99,7 +98,7 @@ def test_sends_that_only_wait_for_a_late_receiver_are_not_acknowledged() -> None
     pieces = [Piece(4096, theta), Piece(None, {**theta, "L": 9e-6, "g": 4e-6})]
     model = fitted(synthetic_dataset(pieces, sorted(sizes), samples=5, visits=1))
     assert model.largest_eager_bytes == 4096
-    assert not acknowledged_sizes(model.fit, sizes, 4096)
+    assert not acknowledged_sizes(model.fit, sizes)
 
 
 @pytest.mark.parametrize("size", [256, 1024, 16384])
@@ -119,7 +118,7 @@ def test_a_protocol_whose_sends_were_not_measured_is_like_the_one_below_it() -> 
     series = [each for each, left_out in zip(dataset.series, unknown, strict=True) if not left_out]
     fits = fit(replace(dataset, series=tuple(series)), ["loggps"], boundaries=[128, 4096])
     assert [segment.border for segment in fits[0].segments] == [None, "protocol", "protocol"]
-    assert acknowledged_sizes(fits[0], SIZES, 128) == set(SIZES[5:])
+    assert acknowledged_sizes(fits[0], SIZES) == set(SIZES[5:])
 
 
 def test_small_messages_cross_the_network_once() -> None:
@@ -150,7 +149,7 @@ def test_a_slow_nic_keeps_no_sender_waiting() -> None:
     pieces = [Piece(1024, theta), Piece(None, {**theta, "g": 40e-6})]
     sizes = (*size_grid(1 << 16, per_octave=1), 1025)
     model = fitted(synthetic_dataset(pieces, sorted(sizes), samples=5, visits=1))
-    assert not acknowledged_sizes(model.fit, sizes, None)
+    assert not acknowledged_sizes(model.fit, sizes)
 
 
 HANDSHAKE_L = 20e-6

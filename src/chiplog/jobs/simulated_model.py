@@ -90,13 +90,15 @@ class FittedParameters:
         used: tuple[int, ...] | None = None,
     ) -> ScheduleTimes:
         """Times of the schedule as it is after a `change` of it and of the network."""
-        if change.largest_eager_bytes is None:
+        asked = change.largest_eager_bytes
+        if asked is None:
             change = replace(change, largest_eager_bytes=self.largest_eager_bytes)
         schedule = change.of_schedule(schedule)
         sizes, limit = message_counts(schedule), change.largest_eager_bytes
         acknowledged: frozenset[int] = frozenset()
         if self.follows_acknowledgements:
-            acknowledged = acknowledged_sizes(self.fit, sizes, limit)
+            longer = sizes if asked is None else [size for size in sizes if size > asked]
+            acknowledged = acknowledged_sizes(self.fit, longer)
         return ScheduleTimes(
             with_acknowledgements(schedule, acknowledged),
             self.speaker,

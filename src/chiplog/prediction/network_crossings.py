@@ -1,9 +1,9 @@
 """How often messages of each protocol cross the network, one way after the other, as a fit's times tell.
 
 Acknowledged sends end when their receiver has said that it has the message, a latency later: MPICH over libfabric's
-sockets has them above 128 B. They wait for late receivers, so they are above S of LogGPS, and their o_s is longer than
-what the message takes: the sender still waits when the receiver has it. What it is longer by is the acknowledgement's
-way. A send that waits for its receive only, as in simulators, or for a handshake's answer, is done before the receiver.
+sockets has them above 128 B. Their o_s is longer than what the message takes: the sender still waits when the receiver
+has it. What it is longer by is the acknowledgement's way, and more than a CPU is busy with a message of no bytes. A
+send that waits for its receive only, as in simulators, or for a handshake's answer, is done before the receiver.
 
 A handshake asks the receiver before the bytes are sent: a message then crosses the network three times. It shows where
 a protocol begins, as a jump of the one-way time that is nearer to two messages of no bytes than to nothing.
@@ -22,7 +22,6 @@ from chiplog.fitting.predictions.known import Array
 from chiplog.fitting.predictions.regime import Vectors, curve_of
 from chiplog.fitting.regimes.partition import HALF, PROTOCOL, SEND
 from chiplog.fitting.result import Fit
-from chiplog.fitting.settings import NEGLIGIBLE
 from chiplog.prediction.network import segment_of
 from chiplog.schedule.acknowledged import ACKNOWLEDGEMENT_BYTES
 
@@ -30,18 +29,10 @@ WITH_HANDSHAKE = 3
 """Given: crossings of a message that its receiver is asked for: the question, the answer, the bytes."""
 
 
-def acknowledged_sizes(
-    fit: Fit, sizes: Iterable[int], largest_eager_bytes: int | None
-) -> frozenset[int]:
-    """Which of the sizes, in bytes, are acknowledged; none up to S, nor where S is not known."""
-    if largest_eager_bytes is None:
-        return frozenset()
-    protocols = _acknowledged_protocols(fit, largest_eager_bytes)
-    return frozenset(
-        size
-        for size in sizes
-        if size > largest_eager_bytes and _protocol_of(fit, size) in protocols
-    )
+def acknowledged_sizes(fit: Fit, sizes: Iterable[int]) -> frozenset[int]:
+    """Which of the sizes, in bytes, are acknowledged."""
+    protocols = _acknowledged_protocols(fit)
+    return frozenset(size for size in sizes if _protocol_of(fit, size) in protocols)
 
 
 def handshake_sizes(
@@ -77,30 +68,31 @@ def _handshake_protocols(fit: Fit) -> set[int]:
     return shaking
 
 
-def _acknowledged_protocols(fit: Fit, largest_eager_bytes: int) -> set[int]:
-    """The protocols, by their first bytes, of which the median size above S has an o_s longer than the message.
+def _acknowledged_protocols(fit: Fit) -> set[int]:
+    """The protocols, by their first bytes, of which the median size has an o_s longer than message and CPU together.
 
     A protocol without any measured o_s is like the one below it.
     """
     own, ways = (_medians(fit, quantity) for quantity in (SEND, HALF))
-    excess: dict[int, list[float]] = {}
+    busy = _empty_message(fit, own)
+    waits: dict[int, list[bool]] = {}
     for size in own.keys() & ways.keys():
-        if size > largest_eager_bytes:
-            excess.setdefault(_protocol_of(fit, size), []).append(own[size] / ways[size] - 1.0)
+        waits.setdefault(_protocol_of(fit, size), []).append(own[size] > ways[size] + busy)
     acknowledged, is_acknowledged = set(), False
     for protocol in sorted({_protocol_of(fit, each.first_bytes) for each in fit.segments}):
-        if protocol in excess:
-            is_acknowledged = median(excess[protocol]) > NEGLIGIBLE
+        if protocol in waits:
+            is_acknowledged = median(waits[protocol]) > 0.5
         if is_acknowledged:
             acknowledged.add(protocol)
     return acknowledged
 
 
-def _empty_message(fit: Fit, ways: Mapping[int, float]) -> float:
-    """Seconds of a message of no bytes: at most those of the quickest of the first protocol."""
+def _empty_message(fit: Fit, times: Mapping[int, float]) -> float:
+    """Seconds of a message of no bytes: at most those of the quickest of the first protocol; endless without any."""
     first = _protocol_of(fit, ACKNOWLEDGEMENT_BYTES)
     return min(
-        (way for size, way in ways.items() if _protocol_of(fit, size) == first), default=math.inf
+        (seconds for size, seconds in times.items() if _protocol_of(fit, size) == first),
+        default=math.inf,
     )
 
 
