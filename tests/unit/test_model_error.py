@@ -56,6 +56,32 @@ def test_an_interval_never_gets_narrower_and_stays_positive() -> None:
     assert with_model_error(AnswerSpan(2.0, 0.0, 2.2), 0.1).low == 0.0
 
 
+def test_errors_of_trains_widen_only_what_waits_for_a_message_that_was_sent_before(
+    tmp_path: Path,
+) -> None:
+    sizes = np.array([1, 1 << 20])
+    alone, trains = (
+        Band(quantity, sizes, np.full(2, width))
+        for quantity, width in (("half_round_trip", 0.1), ("train", 1.0))
+    )
+    fit = replace(fit_of("loggp", VALUES), bands=(alone, trains))
+    assert model_error(fit, {8}, has_trains=False) == pytest.approx(math.log(1.1))
+    assert model_error(fit, {8}) == pytest.approx(math.log(2.0))
+
+    def high_over_middle(goal: str) -> float:
+        path = tmp_path / "one.goal"
+        path.write_text(goal)
+        answer = FittedParameters(fit).simulate(read_goal(path), follow=True)
+        return answer.high_ps / answer.simulation.makespan_ps
+
+    assert high_over_middle(GOAL) == pytest.approx(1.1, rel=1e-3)
+    several = "".join(f"l{number}: send 8b to 1\n" for number in range(3))
+    received = several.replace("send", "recv").replace("to 1", "from 0")
+    in_a_row = f"num_ranks 2\nrank 0 {{\n{several}}}\nrank 1 {{\n{received}}}\n"
+    gaps, whole = 2 * 1.5e-6, 2 * 1.5e-6 + 4e-6 + 7e-9
+    assert high_over_middle(in_a_row) == pytest.approx(1.1 + 0.9 * gaps / whole, rel=5e-3)
+
+
 def test_predictions_and_simulations_of_one_fit_have_the_same_error(tmp_path: Path) -> None:
     path = tmp_path / "one.goal"
     path.write_text(GOAL)

@@ -13,8 +13,9 @@ from synthetic_one_to_many import logfp_truth, lop_truth, one_to_many_dataset
 from chiplog.dataset.series import Dataset, Series
 from chiplog.errors import UsageError
 from chiplog.fitting.choice import methods_of
-from chiplog.fitting.fit import fit
+from chiplog.fitting.fit import fit, fit_all
 from chiplog.fitting.model_file import fits_from_json, fits_to_json
+from chiplog.fitting.request import FitRequest
 from chiplog.fitting.result import Fit, Parameter
 from chiplog.models import lop_paper
 from chiplog.models.lop import seconds_per_message
@@ -251,6 +252,19 @@ def test_round_trips_of_pairs_and_of_many_peers_live_in_one_run() -> None:
     }
     everything = fit(mixed, ["logp", "lop"], method="all")
     assert ("logp", "one-to-many") in {(one.model, one.method) for one in everything}
+
+
+def test_a_run_whose_peers_were_measured_in_its_warm_up_only_says_what_it_lacks() -> None:
+    warm_up = [
+        replace(series, tag={"purpose": "warm-up"}, record_id=-1)
+        for series in logfp_run(operation="send").series
+    ]
+    run = Dataset({}, (*warm_up, *round_trips()), True, "run.jsonl")
+    outcome = fit_all(run, FitRequest(("loggp", "logfp")))
+    assert [fit.model for fit in outcome.fits] == ["loggp"]
+    (left_out,) = outcome.left_out
+    assert left_out.model == "logfp"
+    assert "lacks round trips to many peers" in left_out.sentence
 
 
 def test_series_over_peers_are_no_series_over_sizes() -> None:

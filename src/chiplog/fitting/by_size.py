@@ -12,11 +12,11 @@ from chiplog.dataset.operations import ONE_SIDED
 from chiplog.dataset.series import Dataset
 from chiplog.errors import UsageError
 from chiplog.fitting.caution import bad_fit, few_means_in_regimes, scatter_elsewhere, usable
-from chiplog.fitting.choice import METHODS
+from chiplog.fitting.choice import METHODS, lacks
 from chiplog.fitting.estimates.freedom import with_own_freedom
 from chiplog.fitting.estimates.job import Job, SegmentEstimates, SizeEstimator
 from chiplog.fitting.estimates.parameters import draws_of, parameters_of
-from chiplog.fitting.one_to_many.fitting import fit_one_to_many
+from chiplog.fitting.one_to_many.fitting import can_fit, fit_one_to_many
 from chiplog.fitting.predictions.bands import bands
 from chiplog.fitting.predictions.predictor import (
     HALF_ROUND_TRIP,
@@ -88,6 +88,9 @@ def _fit_jobs(part: _Part, jobs: Sequence[tuple[Model, str]]) -> FitOutcome:
     refusals: list[LeftOut] = []
     for model, method in jobs:
         if method == ONE_TO_MANY:
+            if not can_fit(model, part.placed.dataset):  # as of a run that ended after its warm-up
+                refusals.append(LeftOut(model.name, method, lacks(model.name, method)))
+                continue
             fits.append(fit_one_to_many(model, part.measured, part.operation, part.warnings))
             continue
         if method not in quantities:

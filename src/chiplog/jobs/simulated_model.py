@@ -18,6 +18,7 @@ from chiplog.fitting.predictions.regime import curve_of
 from chiplog.fitting.predictions.span import AnswerSpan, Evaluate, first_points
 from chiplog.fitting.quantities.incast import INCAST
 from chiplog.fitting.result import Fit
+from chiplog.fitting.settings import SHORTEST_SECONDS
 from chiplog.json_values import plain
 from chiplog.prediction.anchored import without_exchanges
 from chiplog.prediction.anchored_schedule import corrected_schedule
@@ -152,20 +153,35 @@ class FittedParameters:
         if self.is_crossing_unknown(times.schedule):
             slower = replace(times, speaker=self.speaker.one_engine)
             span = replace(span, high=max(span.high, _span(slower, is_long=is_long).high))
-        wide = self._with_error_of_messages(span, times)
+        wide = self._with_error_of_messages(span, times, _train_share(simulation))
         makespan = simulation.makespan_ps
         low, high = (round(end * PS_PER_SECOND) for end in (wide.low, wide.high))
         return Range(simulation, min(low, makespan), max(high, makespan))
 
-    def _with_error_of_messages(self, span: AnswerSpan, times: ScheduleTimes) -> AnswerSpan:
-        """The span with the model's error and other states, but not in the seconds that computing takes."""
+    def _with_error_of_messages(
+        self, span: AnswerSpan, times: ScheduleTimes, train_share: float
+    ) -> AnswerSpan:
+        """The span with the model's error and other states, but not in the seconds that computing takes.
+
+        `train_share` is that of the whole time in which messages wait for those before them. There errors are those of
+        trains, elsewhere those of messages alone.
+        """
         computing = self._computing_seconds(times)
         if not 0.0 < computing < span.value:
             computing = 0.0
-        messages = AnswerSpan(*(end - computing for end in (span.value, span.low, span.high)))
-        wide = with_model_error(messages, model_error(self.fit, times.sizes))
-        wide = with_states(wide, self.fit)
-        return AnswerSpan(*(end + computing for end in (wide.value, wide.low, wide.high)))
+        ends = np.array([span.value, span.low, span.high])
+        of_trains = min(
+            train_share * span.value / max(span.value - computing, SHORTEST_SECONDS), 1.0
+        )
+        wide = np.full(3, computing)
+        for has_trains, share in ((True, of_trains), (False, 1.0 - of_trains)):
+            if share == 0.0:
+                continue
+            error = model_error(self.fit, times.sizes, has_trains=has_trains)
+            part = with_model_error(AnswerSpan(*(share * (ends - computing)).tolist()), error)
+            part = with_states(part, self.fit)
+            wide += [part.value, part.low, part.high]
+        return AnswerSpan(*wide.tolist())
 
     def is_crossing_unknown(self, schedule: Schedule) -> bool:
         """Whether bytes of the schedule, beyond the first of a message, cross others, and no exchange was measured."""
@@ -267,6 +283,14 @@ def corners(space: Space) -> Array:
     ties = [kinds.index(symbol) for _, symbol in space.symbols]
     points = first_points(len(space.symbols), ties)
     return np.asarray(points[: 1 + 2 ** min(len(kinds), MOST_KINDS)])
+
+
+def _train_share(simulation: Simulation) -> float:
+    """The share of the time in which messages wait for those sent before by their sender; 1 where that is not known."""
+    path = simulation.critical_path
+    if path is None or not simulation.makespan_ps:
+        return 1.0
+    return path.share_of_trains(simulation.schedule, simulation.makespan_ps)
 
 
 def _span(times: ScheduleTimes, *, is_long: bool) -> AnswerSpan:

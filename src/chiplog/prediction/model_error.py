@@ -14,6 +14,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from chiplog.fitting.predictions.known import Array
+from chiplog.fitting.predictions.predictor import TRAIN
 from chiplog.fitting.predictions.span import AnswerSpan
 from chiplog.fitting.result import Fit
 from chiplog.fitting.settings import REPLICATES
@@ -24,13 +25,14 @@ JUDGED = ("half_round_trip", "round_trip_over_peers")
 """The quantities whose residuals tell a model's error, beside those of k pairs."""
 
 
-def model_error(fit: Fit, sizes: Iterable[int]) -> float:
+def model_error(fit: Fit, sizes: Iterable[int], *, has_trains: bool = True) -> float:
     """The natural logarithm of the factor within which 95 % of the times lie of messages of `sizes` bytes.
 
-    0 where the fit says nothing about it.
+    That of messages alone unless `has_trains`, where the fit knows both. 0 where the fit says nothing about it.
     """
     asked = np.array(sorted(sizes) or [1], dtype=np.int64)
-    widths = [float(band.at(asked).max()) for band in fit.bands]
+    bands = [band for band in fit.bands if has_trains or band.quantity != TRAIN]
+    widths = [float(band.at(asked).max()) for band in bands]
     if widths:
         return math.log1p(max(widths))
     return max(_residual(fit), _known_factor(fit))

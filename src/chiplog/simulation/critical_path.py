@@ -50,6 +50,18 @@ class CriticalPath:
         )
         return PathShares(computing, 1.0 - computing - in_flight, in_flight)
 
+    def share_of_trains(self, schedule: Schedule, makespan_ps: int) -> float:
+        """The share of the makespan in which a message waits for the CPU or NIC that another message keeps busy.
+
+        That is so in a train of messages, at their sender or at their receiver. NaN where the makespan is 0.
+        """
+        operation, at_receiver = self.steps["operation"], self.steps["at_receiver"] > 0
+        is_message = schedule.operations["kind"][operation] != CALC
+        follows = np.append(at_receiver[1:], False) | ~at_receiver
+        lasting_ps = np.diff(self.steps["start_ps"], append=makespan_ps)
+        waited_ps = lasting_ps[is_message & follows & ~self._flies].sum()
+        return float(waited_ps) / makespan_ps if makespan_ps else np.nan
+
     @property
     def _flies(self) -> NDArray[np.bool_]:
         """The steps at which a message goes from its sender to its receiver."""
