@@ -85,6 +85,9 @@ def test_as_many_points_as_a_model_has_numbers_say_nothing_of_it() -> None:
     trust = trust_of(replace(target, comparison=(few,)))
     assert trust.level == "not usable"
     assert "2 points can't check LogGP, which has 2 numbers of its own" in trust.reason
+    unknown = replace(row, error=replace(row.error, points=1), parameters=0)
+    trust = trust_of(replace(target, comparison=(unknown,)))
+    assert "1 point can't check LogGP, which has 2 numbers of its own" in trust.reason
     more = replace(row, error=replace(row.error, points=3), parameters=2)
     assert trust_of(replace(target, comparison=(more,))).level == "limited"
 

@@ -118,7 +118,7 @@ def _table(report: ReportInput) -> Iterator[str]:
 
 def _row(*cells: str) -> str:
     first, *others = cells
-    padded = [other.rjust(width) for other, width in zip(others, WIDTHS[1:], strict=True)]
+    padded = [f" {other}".rjust(width) for other, width in zip(others, WIDTHS[1:], strict=True)]
     return (first.ljust(WIDTHS[0]) + "".join(padded)).rstrip()
 
 
@@ -186,14 +186,23 @@ def _rate(parameters: Mapping[str, Parameter]) -> str:
 
 def _changes(report: ReportInput) -> list[str]:
     """The sizes up to which each target's protocols go, with the settings that they are of."""
-    texts = []
-    for target in report.targets:
-        places = [_change(change, target) for change in target.consensus]
-        if places:
-            texts.append(f"{target.name} above {', '.join(places)}")
-    if not texts:
+    changes = [(target, change) for target in report.targets for change in target.consensus]
+    if not changes:
         return ["protocol changes: none found"]
-    return _wrap("protocol changes: " + "; ".join(texts), MOST_LINES["changes"])
+    for shown in range(len(changes), 0, -1):
+        lines = _wrap(_changes_text(changes[:shown], len(changes) - shown))
+        if len(lines) <= MOST_LINES["changes"]:
+            break
+    return lines
+
+
+def _changes_text(changes: Sequence[tuple[TargetReport, Change]], left_out: int) -> str:
+    places: dict[str, list[str]] = {}
+    for target, change in changes:
+        places.setdefault(target.name, []).append(_change(change, target))
+    texts = [f"{name} above {', '.join(of_target)}" for name, of_target in places.items()]
+    more = [f"{left_out} more: --details"] if left_out else []
+    return "protocol changes: " + "; ".join([*texts, *more])
 
 
 def _change(change: Change, target: TargetReport) -> str:

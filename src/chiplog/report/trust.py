@@ -8,6 +8,7 @@ from typing import Literal
 from chiplog.comparison.result import ModelRow
 from chiplog.counts import counted
 from chiplog.fitting.result import Fit
+from chiplog.fitting.settings import LINE_COEFFICIENTS
 from chiplog.fitting.verdict import cause_text, rejection, train_error
 from chiplog.report import format
 from chiplog.report.input import TargetReport
@@ -58,10 +59,11 @@ def trust_of(target: TargetReport) -> Trust:
     row = row_of(target, fit)
     if not fit.segments or not row.error.points:
         return _not_usable(f"{name} predicts nothing here")
-    if row.in_sample and row.error.points <= row.parameters:
-        points, numbers = counted(row.error.points, "point"), counted(row.parameters, "number")
+    numbers = max(row.parameters, LINE_COEFFICIENTS)  # the data may be too few to tell even those
+    if row.in_sample and row.error.points <= numbers:
+        points = counted(row.error.points, "point")
         return _not_usable(
-            f"{points} can't check {name}, which has {numbers} of its own; measure for longer"
+            f"{points} can't check {name}, which has {numbers} numbers of its own; measure for longer"
         )
     return _by_error(target, fit, row)
 
