@@ -93,6 +93,8 @@ def test_it_is_one_screen_where_sizes_are_missing_and_many_protocols_change_too(
     assert any("nearest size" in line for line in lines)
     assert len(lines) <= LINES, "\n".join(lines)
     assert lines[-1].endswith("warnings: --details")
+    assert any("more: --details" in line and "warning" not in line for line in lines)
+    assert not any(line.endswith("...") for line in lines)
 
 
 def test_a_limit_is_named_by_the_setting_that_it_is_of() -> None:
