@@ -19,7 +19,13 @@ from chiplog.measurement.launchers import launch_command
 from chiplog.measurement.mpis import Mpi
 from chiplog.measurement.probes import BuiltProbe
 from chiplog.measurement.start import Start, launch_of
-from chiplog.measurement.start_again import MOST_STARTS, TRYING_SECONDS, NoStart, start_again
+from chiplog.measurement.start_again import (
+    MOST_STARTS,
+    TRYING_SECONDS,
+    NoStart,
+    has_crashed,
+    start_again,
+)
 from chiplog.plan import Request, SeriesRequest, StopRule
 from chiplog.tune.check.proof import Runner
 from chiplog.tune.lint.calls import Caller, OperationCall
@@ -250,6 +256,44 @@ def test_a_probe_that_was_killed_or_refused_is_not_started_again(dies: str, flak
     ):
         raise AssertionError("they have started")
     assert starts(launcher) == 1
+
+
+@pytest.mark.parametrize("dies", ["kill -KILL $$", "kill -TERM $$", "exit 137", "exit 1"])
+def test_nor_are_programs_that_are_run_to_their_end(
+    dies: str, flaky: Flaky, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(benchmark, "find_mpi", lambda *_: MPI)
+    monkeypatch.setattr(benchmark, "build_program", lambda *_, **__: program())
+    launcher = flaky(99, "", dies)
+    with pytest.raises(RunFailed):
+        bench("barrier", launcher=launcher)
+    assert starts(launcher) == 1
+    launcher = flaky(99, "", dies)
+    with pytest.raises(RunFailed):
+        MpiLauncher(program(), 4, (launcher,)).world()
+    assert starts(launcher) == 1
+    launcher = flaky(99, "", dies)
+    assert not Runner(program(), (launcher,)).run({}).is_done
+    assert not Caller(program(), (launcher,)).run([OperationCall("bcast", 4, 8)], {}).is_done
+    assert starts(launcher) == 2
+
+
+@pytest.mark.parametrize(
+    ("code", "words", "expected"),
+    [
+        (139, "", True),
+        (-11, "", True),
+        (134, "", True),
+        (1, "mpirun noticed that rank 1 exited on signal 11 (Segmentation fault).", True),
+        (15, "EXIT STRING: Segmentation fault (signal 11)", True),
+        (9, "EXIT STRING: Killed (signal 9)", False),
+        (137, "", False),
+        (1, "MPI_ABORT was invoked", False),
+        (None, "", False),
+    ],
+)
+def test_a_crash_is_told_from_code_and_words(code: int | None, words: str, expected: bool) -> None:
+    assert has_crashed(code, words) == expected
 
 
 def test_srun_is_told_to_end_all_ranks_with_the_first_that_fails(

@@ -19,7 +19,7 @@ from chiplog.measurement.library import AT_ONCE, find_library
 from chiplog.measurement.mpi_at_hand import find_mpi, launcher_words
 from chiplog.measurement.programs import BENCH, build_program
 from chiplog.measurement.run_to_end import preloaded, run_to_end
-from chiplog.measurement.start_again import NoStart, has_spoken, start_again
+from chiplog.measurement.start_again import NoStart, has_crashed, has_spoken, start_again
 from chiplog.plan.sizes import MAX_MESSAGE_BYTES
 from chiplog.plugins import did_you_mean
 
@@ -188,6 +188,8 @@ def _launch(command_of: Callable[[], LaunchCommand]) -> Launched:
         lines = done.stderr.splitlines()
         others = [line for line in lines if not line.startswith("chiplog: barrier of ")]
         said = first_words("\n".join(others or lines)) or "nothing"
-        kind = RunFailed if has_spoken(BENCH, done.stdout, done.stderr) else NoStart
+        words = done.stdout, done.stderr
+        is_early = has_crashed(done.code, "\n".join(words)) and not has_spoken(BENCH, *words)
+        kind = NoStart if is_early else RunFailed
         raise kind(f"{start.command[0]} ended with code {done.code} and said: {said}.")
     return read_launch(done.stdout, done.stderr)

@@ -7,7 +7,6 @@ import os
 import re
 import secrets
 import selectors
-import signal
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -18,9 +17,9 @@ from chiplog.dataset.lines import MAX_LINE_BYTES
 from chiplog.errors import ChiplogError, CorruptFile, RankLost, RunFailed, UsageError
 from chiplog.measurement.first_words import first_words
 from chiplog.measurement.meeting import SECRET_BYTES, SECRET_VARIABLE
-from chiplog.measurement.process import SHELL_SIGNAL, ProcessGroup
+from chiplog.measurement.process import ProcessGroup
 from chiplog.measurement.refusals import in_options
-from chiplog.measurement.start_again import CRASHES, NoStart
+from chiplog.measurement.start_again import CRASHES, NoStart, signal_of, signal_of_rank
 from chiplog.outside import as_json
 from chiplog.plan.request import Request
 
@@ -264,7 +263,7 @@ class Session:
         code = self._group.wait(self._end_seconds)
         while self._read(LAST_WORDS_SECONDS):
             pass
-        killed = _signal_of(code)
+        killed = signal_of(code)
         kinds = {2: UsageError, 5: CorruptFile}
         kind = RunFailed if killed else kinds.get(code or 0, RunFailed)
         end = (
@@ -277,8 +276,7 @@ class Session:
             return UsageError(in_options(own_words))
         if own_words:
             return kind(f"{own_words} (the probe {end}).")
-        rank_signal = _KILLED_RANK.search(self._all_words())
-        if rank_signal and not killed and (name := _signal_of(-int(rank_signal[1]))):
+        if not killed and (name := signal_of_rank(self._all_words())):
             return self._silent_end(name)(f"a rank was killed by {name} (its launcher {end}).")
         kind = self._silent_end(killed) if killed else kind
         return kind(f"the probe {end}.{self._said()}")
@@ -304,23 +302,12 @@ class Session:
 
 
 _CHANGED = re.compile(r'.\{"type":"')
-_KILLED_RANK = re.compile(r"(?:exited on |\()signal (\d+)\b")
-"""What Open MPI's and MPICH's launchers say of a rank that a signal has ended."""
 _UNANSWERED = re.compile(r"chiplog-probe: (rank \d+: rank \d+ has not answered within \S+ s)")
 _OWN_WORDS = re.compile(r"chiplog-probe: (rank \d+: )?(.+)")
 
 
 Launch = Callable[[int], AbstractContextManager[Session]]
 """Starts the probe for the launch of that number."""
-
-
-def _signal_of(code: int | None) -> str | None:
-    """The name of the signal that ended a process, or one below a launcher or a shell (128 + its number)."""
-    number = -code if code is not None and code < 0 else (code or 0) - SHELL_SIGNAL
-    try:
-        return signal.Signals(number).name
-    except ValueError:
-        return None
 
 
 def _error(answer: Mapping[str, Any]) -> ChiplogError:

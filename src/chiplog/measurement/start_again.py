@@ -1,18 +1,20 @@
-"""Ranks that end before their first word are started again, a bounded number of times.
+"""Ranks that crash before their first word are started again, a bounded number of times.
 
 MPIs crash in MPI_Init now and then. Nothing has been measured by then, so a further start changes no result. What ends
-later is never repeated here. Measurements start again only after a crash, so that a killed run ends; programs that are
-run to their end start again whatever ended them.
+later, or is killed or refused, is never repeated here.
 """
 
 from __future__ import annotations
 
+import re
+import signal
 import time
 from collections.abc import Callable
 from typing import TypeVar
 
 from chiplog.counts import counted
 from chiplog.errors import RunFailed
+from chiplog.measurement.process import SHELL_SIGNAL
 from chiplog.messages import note
 
 MOST_STARTS = 5
@@ -27,8 +29,32 @@ Started = TypeVar("Started")
 Ended = TypeVar("Ended")
 
 
+_KILLED_RANK = re.compile(r"(?:exited on |\()signal (\d+)\b")
+"""What Open MPI's and MPICH's launchers say of a rank that a signal has ended."""
+
+
 class NoStart(RunFailed):
-    """Ranks ended before their first word; the sentence says how."""
+    """Ranks crashed before their first word; the sentence says how."""
+
+
+def signal_of(code: int | None) -> str | None:
+    """The name of the signal that ended a process, or one below a launcher or a shell (128 + its number)."""
+    number = -code if code is not None and code < 0 else (code or 0) - SHELL_SIGNAL
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return None
+
+
+def signal_of_rank(words: str) -> str | None:
+    """The name of the signal that ended a rank, as its launcher says; None where it says nothing of one."""
+    killed = _KILLED_RANK.search(words)
+    return signal_of(-int(killed[1])) if killed else None
+
+
+def has_crashed(code: int | None, words: str) -> bool:
+    """Whether a launch with this exit code and these words ended by an error of its programs' own, such as SIGSEGV."""
+    return bool({signal_of(code), signal_of_rank(words)} & set(CRASHES))
 
 
 def has_spoken(program: str, *texts: str) -> bool:

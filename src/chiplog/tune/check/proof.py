@@ -19,7 +19,7 @@ from chiplog.measurement.launchers import launch_command
 from chiplog.measurement.mpis import Mpi
 from chiplog.measurement.probes import BuiltProbe
 from chiplog.measurement.run_to_end import preloaded, run_to_end
-from chiplog.measurement.start_again import run_again
+from chiplog.measurement.start_again import has_crashed, run_again
 from chiplog.outside import as_json
 from chiplog.tune.settings import ANSWER_SECONDS
 from chiplog.tune.version import Version, parse_version
@@ -39,11 +39,12 @@ class ProofEnded:
     is_done: bool
     said: str
     output: str
+    has_crashed: bool
 
     def no_start(self) -> str | None:
-        """What was said where no rank came to the barrier."""
+        """What was said where ranks crashed before one came to the barrier."""
         has_started = self.is_done or STARTED in self.output.splitlines()
-        return None if has_started else self.said
+        return self.said if self.has_crashed and not has_started else None
 
 
 @dataclass(frozen=True)
@@ -56,7 +57,7 @@ class Runner:
     def run(self, settings: Mapping[str, str], preload: str | None = None) -> ProofEnded:
         """With `settings` in the environment and the library `preload`; RunFailed where the launcher fails or hangs.
 
-        Ranks that end before they call the barrier are started again: their end proves nothing about the file.
+        Ranks that crash before they call the barrier are started again: their end proves nothing about the file.
         """
         ended, reason = run_again(lambda: self._once(settings, preload), ProofEnded.no_start)
         return replace(ended, said=reason or ended.said)
@@ -76,7 +77,8 @@ class Runner:
         is_done = done.code == 0 and f"barrier {MARKED_RANKS} ok" in done.stdout
         output = done.stdout + done.stderr
         errors = re.findall(rf"^barrier {MARKED_RANKS} error.*", done.stdout, re.MULTILINE)
-        return ProofEnded(is_done, errors[0] if errors else what_was_said(output), output)
+        said = errors[0] if errors else what_was_said(output)
+        return ProofEnded(is_done, said, output, has_crashed(done.code, output))
 
 
 def what_was_said(output: str) -> str:

@@ -10,7 +10,7 @@ from chiplog.errors import RunFailed
 from chiplog.measurement.launchers import launch_command
 from chiplog.measurement.probes import BuiltProbe
 from chiplog.measurement.run_to_end import run_to_end
-from chiplog.measurement.start_again import run_again
+from chiplog.measurement.start_again import has_crashed, run_again
 from chiplog.tune.check.proof import what_was_said
 from chiplog.tune.settings import ANSWER_SECONDS
 
@@ -56,10 +56,11 @@ class CallsEnded:
     is_done: bool
     said: str
     """The line of the output that says most."""
+    has_crashed: bool = False
 
     def no_start(self) -> str | None:
-        """What was said where not even MPI_Init came back."""
-        return None if self.ranks or self.is_done else self.said
+        """What was said where MPI_Init crashed."""
+        return self.said if self.has_crashed and not (self.ranks or self.is_done) else None
 
 
 @dataclass(frozen=True)
@@ -72,7 +73,7 @@ class Caller:
     def run(self, calls: Sequence[OperationCall], settings: Mapping[str, str]) -> CallsEnded:
         """All calls in one run, with `settings` in the environment; RunFailed where the launcher can't run.
 
-        Ranks that do not come out of MPI_Init are started again: that says nothing about the settings.
+        Ranks that crash in MPI_Init are started again: that says nothing about the settings.
         """
         ended, reason = run_again(lambda: self._once(calls, settings), CallsEnded.no_start)
         return replace(ended, said=reason or ended.said)
@@ -97,4 +98,5 @@ class Caller:
             said_of_call,
             "\ndone\n" in "\n" + done.stdout,
             what_was_said(done.stdout + done.stderr),
+            has_crashed(done.code, done.stdout + done.stderr),
         )

@@ -19,7 +19,7 @@ from chiplog.measurement.launchers import launch_command
 from chiplog.measurement.probes import BuiltProbe
 from chiplog.measurement.process import ProcessGroup
 from chiplog.measurement.programs import RACE
-from chiplog.measurement.start_again import has_spoken, run_again
+from chiplog.measurement.start_again import has_crashed, has_spoken, run_again
 from chiplog.outside import as_json
 from chiplog.tune.measured.launch import CandidateSamples, Effort, Failure, Key, RaceEntry, Result
 from chiplog.tune.settings import ANSWER_SECONDS
@@ -37,10 +37,12 @@ class LaunchEnded:
     seconds: float
     is_cut: bool = False
     """Whether it was ended at its limit."""
+    has_crashed: bool = False
 
     def no_start(self) -> str | None:
-        """How it failed, if it did before its ranks' first word."""
-        return None if has_spoken(RACE, self.output, self.reason or "") else self.reason
+        """How it crashed, if it did before its ranks' first word."""
+        is_early = self.has_crashed and not has_spoken(RACE, self.output, self.reason or "")
+        return self.reason if is_early else None
 
 
 @dataclass(frozen=True)
@@ -143,7 +145,8 @@ def run_watched(
         elif code is not None and code != 0:
             said = first_words(_text(stderr)) or first_words(_text(stdout))
             reason = f"it ends with code {code}: {said or 'it says nothing'}"
-        return LaunchEnded(_text(stdout), reason, seconds, is_cut)
+        crashed = has_crashed(code, _text(stdout) + _text(stderr))
+        return LaunchEnded(_text(stdout), reason, seconds, is_cut, crashed)
 
 
 def _wait(group: ProcessGroup, stdout: IO[bytes], silent_seconds: float, end: float) -> int | None:
