@@ -39,7 +39,7 @@ class ProofEnded:
     is_done: bool
     said: str
     output: str
-    has_crashed: bool
+    has_crashed: bool = False
 
     def no_start(self) -> str | None:
         """What was said where ranks crashed before one came to the barrier."""
