@@ -2,27 +2,20 @@
 
 from __future__ import annotations
 
-import importlib.util
-import sys
 from pathlib import Path
 from types import ModuleType
 
 import numpy as np
 import pytest
-from needs import REPOSITORY, require_data
+from needs import require_data
+from scripts import load_script
 
 DATA = "pico/leonardo_fugaku.npz"
 
 
 @pytest.fixture(scope="module")
 def replay() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("replay", REPOSITORY / "benchmarks/replay.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
+    return load_script("benchmarks/replay.py")
 
 
 def judged(replay: ModuleType, path: Path, share: float | None) -> dict[str, object]:

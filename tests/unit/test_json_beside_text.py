@@ -54,7 +54,7 @@ def test_text_and_json(
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    # Programs come and go between two looks at this machine: all three are told of one look.
+    # Other programs start and end all the time, so all three outputs are of the same look at this machine.
     monkeypatch.setattr(doctor, "examine", cache(doctor.examine))
     command = [files.get(word, word) for word in words]
     assert main(command) == 0

@@ -69,7 +69,7 @@ def test_errors_of_trains_widen_only_what_waits_for_a_message_that_was_sent_befo
     assert model_error(fit, {8}) == pytest.approx(math.log(2.0))
 
     def high_over_middle(goal: str) -> float:
-        path = tmp_path / "one.goal"
+        path = tmp_path / "schedule.goal"
         path.write_text(goal)
         answer = FittedParameters(fit).simulate(read_goal(path), follow=True)
         return answer.high_ps / answer.simulation.makespan_ps

@@ -2,27 +2,18 @@
 
 from __future__ import annotations
 
-import importlib.util
-import sys
-from pathlib import Path
 from types import ModuleType
 
 import pytest
+from scripts import load_script
 
-TOOL = Path(__file__).resolve().parents[2] / "tools" / "count_tuned_numbers.py"
 MOST = 120
 MOST_OF_STUDIES = 25
 
 
 @pytest.fixture(scope="module")
 def counter() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("count_tuned_numbers", TOOL)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
+    return load_script("tools/count_tuned_numbers.py")
 
 
 def test_every_number_of_the_noise_model_is_marked_and_they_are_fewer_than_120(

@@ -137,6 +137,6 @@ def _start_and_end_seconds(joined: JoinedCalls) -> float:
 
 
 def _shortest_ns(joined: JoinedCalls, name: str) -> tuple[NDArray[np.bool_], int]:
-    """Which calls are of a function, and how long the shortest takes; 0 where there is none."""
+    """Returns which calls are of a function, and how long the shortest of them takes, in ns; 0 without any."""
     rows = joined.calls["kind"] == kinds(name)[0]
     return rows, int(joined.durations_ns[rows].min()) if rows.any() else 0

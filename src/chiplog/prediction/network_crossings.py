@@ -73,11 +73,11 @@ def _acknowledged_protocols(fit: Fit) -> set[int]:
 
     A protocol without any measured o_s is like the one below it.
     """
-    own, ways = (_medians(fit, quantity) for quantity in (SEND, HALF))
-    busy = _empty_message(fit, own)
+    sends, ways = (_medians(fit, quantity) for quantity in (SEND, HALF))
+    busy = _empty_message(fit, sends)
     waits: dict[int, list[bool]] = {}
-    for size in own.keys() & ways.keys():
-        waits.setdefault(_protocol_of(fit, size), []).append(own[size] > ways[size] + busy)
+    for size in sends.keys() & ways.keys():
+        waits.setdefault(_protocol_of(fit, size), []).append(sends[size] > ways[size] + busy)
     acknowledged, is_acknowledged = set(), False
     for protocol in sorted({_protocol_of(fit, each.first_bytes) for each in fit.segments}):
         if protocol in waits:
