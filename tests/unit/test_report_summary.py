@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -95,6 +96,16 @@ def test_it_is_one_screen_where_sizes_are_missing_and_many_protocols_change_too(
     assert lines[-1].endswith("warnings: --details")
     assert any("more: --details" in line and "warning" not in line for line in lines)
     assert not any(line.endswith("...") for line in lines)
+
+
+def test_both_lines_of_the_tables_head_end_their_columns_at_the_same_place() -> None:
+    lines = summary_lines(report_of(target()))
+    (place,) = (number for number, line in enumerate(lines) if line.startswith("target"))
+    above, below = (
+        [cell.end() for cell in re.finditer(r"\S+(?: \S+)*", line)]
+        for line in lines[place - 1 : place + 1]
+    )
+    assert above == below[1:]
 
 
 def test_a_limit_is_named_by_the_setting_that_it_is_of() -> None:

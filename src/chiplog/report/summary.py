@@ -53,7 +53,7 @@ SCREEN_LINES, LINES_ABOUT_FILES, SCREEN_TARGETS, LINES_A_TARGET = 30, 4, 3, 3
 """Given: a screen holds so many targets with all that is printed; warnings get what the rest leaves."""
 BELOW_NS = "<0.001"
 """In us: of bounds so small that their digits would fill their column."""
-WIDTHS = (10, 8, 7, 8, 8, 8, 8, 7, 8, 5)
+WIDTHS = (10, 9, 7, 8, 8, 8, 8, 7, 8, 5)
 """Given: the columns of the table."""
 
 
