@@ -34,15 +34,23 @@ Curve = tuple[str, list[int], list[MedianEstimate]]
 def bench_page(benches: Sequence[Bench]) -> Document:
     """`benches` are of one operation and size, as of `bench_each`."""
     first = benches[0]
-    size = f"{format.exact_bytes(first.bytes)} of {first.datatype}s"
     ranks = ", ".join(dict.fromkeys(str(bench.ranks) for bench in benches))
     mpis = ", ".join(dict.fromkeys(short_names(benches).values()))
-    by = f"{size}, {ranks} ranks, {counted(first.launches, 'launch', 'launches')} each, {mpis}"
+    launches = counted(first.launches, "launch", "launches")
+    by = ", ".join([*message_words(first), f"{ranks} ranks", f"{launches} each", mpis])
     sections = [Section("time", line("Time over the number of ranks"), (_times(benches),))]
     if any(bench.ratios for bench in benches):
         ratios = Section("ratio", line("The library over the MPI's own"), (_ratios(benches),))
         sections.insert(0, ratios)
     return Document(first.operation, line(muted(by)), tuple(sections))
+
+
+def message_words(bench: Bench) -> tuple[str, ...]:
+    """The size of a message and the type that the calls name; nothing of a barrier, which has no message."""
+    if bench.operation == "barrier":
+        return ()
+    size = format.exact_bytes(bench.bytes)
+    return (size if bench.datatype == "byte" else f"{size} of {bench.datatype}s",)
 
 
 def short_names(benches: Sequence[Bench]) -> dict[str, str]:

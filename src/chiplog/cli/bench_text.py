@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from chiplog.benchmarking.page import ratio_table, short_names, time_table
+from chiplog.benchmarking.page import message_words, ratio_table, short_names, time_table
 from chiplog.benchmarking.result import Bench
 from chiplog.cli.output import SCREEN_ROWS, aligned, say, wrapped
 from chiplog.counts import counted
@@ -28,10 +28,11 @@ def print_bench(bench: Bench) -> None:
     _print_verdict(bench)
     about = (
         counted(bench.ranks, "rank"),
-        f"{format.exact_bytes(bench.bytes)} of {bench.datatype}s",
+        *message_words(bench),
         counted(bench.launches, "launch", "launches"),
+        short_names([bench])[bench.mpi],
     )
-    say(wrapped(f"{bench.operation}, {', '.join(about)}, {short_names([bench])[bench.mpi]}"))
+    say(wrapped(", ".join((bench.operation, *about))))
     table = [("mode", "by", "median", "95 % interval", "samples", "late")]
     for row in bench.rows:
         estimate = row.seconds
@@ -61,10 +62,9 @@ def print_benches(benches: Sequence[Bench]) -> None:
         print_bench(benches[0])
         return
     first = benches[0]
-    size = f"{format.exact_bytes(first.bytes)} of {first.datatype}s"
-    launches = counted(first.launches, "launch", "launches")
+    launches = f"{counted(first.launches, 'launch', 'launches')} each"
     mpis = short_names(benches).values()
-    say(wrapped(f"{first.operation}, {size}, {launches} each, {', '.join(mpis)}"))
+    say(wrapped(", ".join((first.operation, *message_words(first), launches, *mpis))))
     made = ratio_table if first.ratios else time_table
     table = made(benches, is_brief=len(mpis) > 1)
     titles = tuple(text_of(column.title) for column in table.columns)
