@@ -247,7 +247,8 @@ def test_where_the_launcher_chooses_the_nodes_a_lost_one_ends_the_survey(
     assert "--resume measures the rest" in said, said
 
 
-def until(condition: Callable[[], bool], seconds: float = 60.0) -> None:
+def until(condition: Callable[[], bool], seconds: float = 240.0) -> None:
+    """Slurm asks a node again after a minute where it did not hear that a job's processes have ended."""
     deadline = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < deadline

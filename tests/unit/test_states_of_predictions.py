@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ from chiplog.fitting.result import Fit
 from chiplog.jobs.simulated_model import FittedParameters
 from chiplog.models.piecewise import Piece
 from chiplog.prediction.anchors import Anchor
+from chiplog.prediction.model_error import states_sentence
 from chiplog.prediction.predict import predict
 from chiplog.prediction.result import Prediction
 
@@ -65,6 +67,19 @@ def test_an_anchor_says_which_state_it_was() -> None:
     anchor = Anchor("bcast", 4, ASKED.message_bytes, four.seconds, "bench.json", "binomial")
     plain, anchored = row(8), row(8, anchor)
     assert anchored.high / anchored.low < 1.15 < plain.high / plain.low
+
+
+@pytest.mark.parametrize(
+    ("shares", "words"),
+    [
+        ((-0.0048,), "two states: … in another, in which times are 0.5 % shorter;"),
+        ((0.5, -0.1), "3 states: … in others, in which times are 50 % longer and 10 % shorter;"),
+    ],
+)
+def test_how_states_differ_is_said_in_words(shares: tuple[float, ...], words: str) -> None:
+    sentence = states_sentence(replace(fitted(None), other_states=shares))
+    count, how = words.split(" … ")
+    assert sentence is not None and sentence.startswith(count) and how in sentence
 
 
 def test_the_states_are_said_and_kept_in_the_model_file(

@@ -47,10 +47,8 @@ def bench_page(benches: Sequence[Bench]) -> Document:
 
 def message_words(bench: Bench) -> tuple[str, ...]:
     """The size of a message and the type that the calls name; nothing of a barrier, which has no message."""
-    if bench.operation == "barrier":
-        return ()
-    size = format.exact_bytes(bench.bytes)
-    return (size if bench.datatype == "byte" else f"{size} of {bench.datatype}s",)
+    of_type = "" if bench.datatype == "byte" else f" of {bench.datatype}s"
+    return tuple(size + of_type for size in format.sizes_of_operation(bench.operation, bench.bytes))
 
 
 def short_names(benches: Sequence[Bench]) -> dict[str, str]:

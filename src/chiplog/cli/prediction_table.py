@@ -39,9 +39,9 @@ def print_predictions(rows: Sequence[Prediction]) -> None:
                 ("" if is_bound else row.method) + (" *" if row.extrapolated else ""),
             )
         )
-    say(
-        f"{first.operation}, {_ranks_text(counts)}, {format.exact_bytes(first.bytes)}, by the fit of {first.model}"
-    )
+    size = format.sizes_of_operation(first.operation, first.bytes)
+    about = (first.operation, _ranks_text(counts), *size, f"by the fit of {first.model}")
+    say(", ".join(about))
     say(f"time: {first.convention.in_words}")
     verdicts = HEADINGS.index("verdict")
     if not any(cells[verdicts] for cells in table[1:]):

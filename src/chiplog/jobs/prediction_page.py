@@ -44,13 +44,13 @@ BOUND_COLOUR = "measured"
 def prediction_page(rows: Sequence[Prediction]) -> Document:
     """`rows` as of chiplog.prediction.over_ranks.predict_over_ranks."""
     first = rows[0]
-    size = format.exact_bytes(first.bytes)
+    size = format.sizes_of_operation(first.operation, first.bytes)
     by = f"predicted by the fit of {first.model}, up to {rows[-1].ranks} ranks{_how(first)}"
     winners = Section("winners", line("Which algorithm wins"), (_winners(reigns(rows)),))
     times = Section("time", line("Time over the number of ranks"), (_figure(rows),))
     top, *others = (times,) if first.verdict == "only" else (winners, times)
     top = replace(top, blocks=(*_rejected(first), *top.blocks))
-    return Document(f"{first.operation}, {size}", line(muted(by)), (top, *others))
+    return Document(", ".join((first.operation, *size)), line(muted(by)), (top, *others))
 
 
 def _how(row: Prediction) -> str:

@@ -76,12 +76,19 @@ def states_sentence(fit: Fit) -> str | None:
     """What a reader of predictions should know of other states; None where there was one."""
     if not fit.other_states:
         return None
-    count = "two" if len(fit.other_states) == 1 else str(1 + len(fit.other_states))
-    shares = " and ".join(f"{100.0 * share:+.0f} %" for share in fit.other_states)
+    count, others = "two", "another"
+    if len(fit.other_states) > 1:
+        count, others = str(1 + len(fit.other_states)), "others"
+    shares = " and ".join(_longer_or_shorter(share) for share in fit.other_states)
     return (
-        f"{count} states: the machine was in others, too, while it was measured, in "
-        f"which times differ by {shares}; intervals hold them all, as nothing tells which one comes."
+        f"{count} states: while it was measured, the machine was at times in {others}, in which "
+        f"times are {shares}; intervals hold them all, as nothing tells which one comes."
     )
+
+
+def _longer_or_shorter(share: float) -> str:
+    """`12 % longer`; to one digit where it is less than a percent."""
+    return f"{100.0 * abs(share):.{0 if abs(share) >= 0.01 else 1}f} % {'longer' if share > 0 else 'shorter'}"
 
 
 def _residual(fit: Fit) -> float:

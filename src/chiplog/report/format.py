@@ -187,6 +187,11 @@ def count(number: float) -> str:
     return f"{round(number):,}" if math.isfinite(number) else NOTHING
 
 
+def sizes_of_operation(operation: str, message_bytes: int) -> tuple[str, ...]:
+    """The size that an operation is asked about; none of a barrier, which has no message."""
+    return () if operation == "barrier" else (exact_bytes(message_bytes),)
+
+
 def percent(ratio: float | None) -> str:
     """A ratio as per cent, two digits: 0.0412 is "4.1 %", 3.5 is "350 %"."""
     if ratio is None or not math.isfinite(ratio):
