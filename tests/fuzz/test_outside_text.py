@@ -114,6 +114,31 @@ def test_no_value_of_any_option_ends_in_a_traceback(
         assert "Traceback" not in said.err, line
 
 
+def test_no_number_below_zero_ends_in_a_traceback(
+    no_programs: None,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Each option that takes a number, alone: what others are given hides nothing."""
+    monkeypatch.chdir(tmp_path)
+    file = tmp_path / "file"
+    file.write_bytes(b"\xff")
+    for words, command in commands():
+        if words[0] in RUNS and "sizes" not in str(command.params):
+            continue
+        required = [
+            str(file)
+            for each in command.params
+            if each.param_type_name == "argument" and each.required
+        ]
+        for option in command.params:
+            if option.type.name in ("integer", "float"):
+                line = [*words, *required, f"{option.opts[0]}=-1"]
+                assert main(line) in range(6), line
+                assert "Traceback" not in capsys.readouterr().err, line
+
+
 def resealed(content: bytes) -> bytes:
     """The lines with the checksums of what they say now."""
     lines = []

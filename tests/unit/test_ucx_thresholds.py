@@ -226,7 +226,7 @@ def test_protocols_that_ucx_does_not_tell_end_the_command(messages: Sequence[str
         ("tcp", UcxOptions(), "is not UCX"),
         ("ucx", UcxOptions(sizes="8"), "two sizes or more"),
         ("ucx", UcxOptions(sizes="0:8"), "from 1 B on"),
-        ("ucx", UcxOptions(blocks=2), "are too few"),
+        ("ucx", UcxOptions(blocks=2), "accepts 3 or more"),
     ],
 )
 def test_what_cannot_be_measured_is_refused(target: str, options: UcxOptions, words: str) -> None:

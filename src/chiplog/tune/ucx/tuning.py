@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
+from chiplog.counts import seed_within, within
 from chiplog.errors import UsageError
 from chiplog.measurement.start import Start, transport_of
 from chiplog.output_file import write_text
@@ -63,10 +64,8 @@ def tune_ucx(
         raise UsageError(
             "--sizes: a threshold is looked for between two sizes or more, from 1 B on."
         )
-    if options.blocks < FEWEST_BLOCKS:
-        raise UsageError(
-            f"--launches: {options.blocks} are too few; it accepts {FEWEST_BLOCKS} or more."
-        )
+    within("--launches", options.blocks, FEWEST_BLOCKS)
+    seed_within("--seed", options.seed)
     job = _Job(target, sizes, options, tell, measure or measure_with(target, options.start))
     tuning = job.run()
     if out is not None:
