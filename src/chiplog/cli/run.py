@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -24,6 +25,9 @@ from chiplog.jobs import defaults
 
 if TYPE_CHECKING:
     from chiplog.jobs.measure_to_report import RunResult
+
+TRUSTED_GROWTH = 8
+"""Study: an anchor of 4 ranks was held against up to 32 ranks on three clusters (benchmarks/clusters.py)."""
 
 
 @dataclass(frozen=True)
@@ -99,8 +103,23 @@ def _show(result: RunResult, *, details: bool) -> None:
         say(f"report     {result.directory / 'report.html'}")
     say(f"raw data   {result.directory / 'runs'}")
     if result.files:
-        model = result.directory / "model.json"
         if all(trust_of(target).level == "not usable" for target in result.report.targets):
             say("next       run again when nothing else runs  (or: chiplog run --details)")
         else:
-            say(f"next       chiplog predict {model} --help  (or: chiplog run --details)")
+            say(f"next       {next_prediction(result)}  (or: chiplog run --details)")
+
+
+def next_prediction(result: RunResult) -> str:
+    """The command that predicts by the run's model: of more ranks as its anchor corrects it, where there is one."""
+    targets = result.report.targets
+    anchored = next(
+        (target for target in targets if target.anchor and target.anchor.operations), None
+    )
+    if anchored is None or anchored.anchor is None or anchored.anchor.file is None:
+        return f"chiplog predict {result.directory / 'model.json'} --help"
+    first = anchored.anchor.operations[0]
+    file = result.directory / "runs" / Path(anchored.anchor.file).name
+    words = [str(result.directory), first.operation, "--ranks", str(TRUSTED_GROWTH * first.ranks)]
+    words += ["--anchor", str(file)]
+    words += ["--target", anchored.name] if len(targets) > 1 else []
+    return shlex.join(["chiplog", "predict", *words])
