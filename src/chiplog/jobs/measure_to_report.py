@@ -233,7 +233,8 @@ class _TimeLeft:
     def __init__(self, began: float, budget: float, targets: int, slow: float) -> None:
         """`began` is a time of `time.monotonic`, `slow` says how many times as long as usual work takes."""
         self._least = max(LEAST_SECONDS, LEAST_MEASURING_SHARE * budget / targets)
-        self._until = began + budget - max(END_SECONDS, slow * END_CPU_SECONDS)
+        self.until = began + budget - max(END_SECONDS, slow * END_CPU_SECONDS)
+        """When measuring and fitting should be done: the report is still to be written."""
         self.last = latest_end(began, budget, slow)
         """When all is stopped."""
         self._analysis = max(ANALYSIS_SECONDS, slow * ANALYSIS_CPU_SECONDS)
@@ -243,12 +244,12 @@ class _TimeLeft:
     def begin_target(self, later_targets: int) -> float:
         """Begins a target that so many others follow: the seconds for measuring it."""
         self._later_targets = later_targets
-        seconds_left = (self._until - time.monotonic()) / (later_targets + 1)
+        seconds_left = (self.until - time.monotonic()) / (later_targets + 1)
         return max(self._least, seconds_left - self._analysis)
 
     def postpone(self, seconds: float) -> None:
         """Adds what took so long but is not of the budget."""
-        self._until += seconds
+        self.until += seconds
         self.last += seconds
 
     def last_moment(self) -> float:
@@ -294,7 +295,8 @@ def _target(
         building = seconds_to_build_bench(start)
         time_left.postpone(building)
         many = replace(many, until=many.until + building)
-        report = with_anchor(report, many, runs / f"{stem}-anchor.json", start)
+        of_anchor = replace(many, until=time_left.until if is_bounded else math.inf)
+        report = with_anchor(report, of_anchor, runs / f"{stem}-anchor.json", start)
         many = replace(many, seconds=(1.0 - SHARE) * many.seconds)
     return with_many(report, many, runs, stem, start, took)
 
