@@ -279,6 +279,14 @@ def test_the_page_has_the_table_with_the_factor(bench: FakeBench, tmp_path: Path
     assert anchor_section.section(report_of(FOUR_HOSTS), "mpi-1") is None
 
 
+def test_a_prediction_beyond_what_was_measured_has_a_star(bench: FakeBench, tmp_path: Path) -> None:
+    short = replace(report_of(FOUR_HOSTS), fits=(fit_of("loggp", LOGGP, last_bytes=1024),))
+    anchor = measured(short, tmp_path / "mpi-anchor.json")
+    assert [part.reason is not None for part in anchor.operations] == [False, False, True]
+    section = anchor_section.section(replace(short, anchor=anchor), "mpi-1")
+    assert "* Extrapolated: messages of 65,536 B" in repr(section)
+
+
 def test_the_next_command_has_the_anchor(bench: FakeBench, tmp_path: Path) -> None:
     anchor = measured(report_of(FOUR_HOSTS), tmp_path / "mpi-anchor.json")
     plain = sample_target("mpi", MPI, samples=4, noise=0.0)

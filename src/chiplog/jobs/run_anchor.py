@@ -189,7 +189,7 @@ def beside_model(fits: Sequence[Fit], anchor: Anchor) -> AnchoredOperation:
         corrected, *_ = predict(
             fits, anchor.operation, task, algorithm=anchor.algorithm, anchors=[anchor]
         )
-        predicted = AnswerSpan(row.seconds, row.low, row.high)
+        predicted, reason = AnswerSpan(row.seconds, row.low, row.high), row.reason
         factor = corrected.correction.factor if corrected.correction is not None else None
     except UsageError as error:
         reason = str(error)

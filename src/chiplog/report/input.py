@@ -56,7 +56,7 @@ class AnchoredOperation:
     factor: AnswerSpan | None
     """By which the measured time corrects what messages alone would take."""
     reason: str | None = None
-    """Why the model does not predict it: sentences."""
+    """Why the model does not predict it, or what it has not measured of what it predicts."""
 
 
 @dataclass(frozen=True)

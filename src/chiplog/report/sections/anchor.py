@@ -72,9 +72,16 @@ def _table(operations: tuple[AnchoredOperation, ...]) -> Table:
         *text_columns("Operation", "Algorithm"),
         *number_columns("Ranks", "Bytes", "Measured", "Predicted", "Factor"),
     )
-    reasons = dict.fromkeys(operation.reason for operation in operations if operation.reason)
+    notes = dict.fromkeys(_note(operation) for operation in operations if operation.reason)
     rows = tuple(_row(operation) for operation in operations)
-    return Table(caption, columns, rows, tuple(line(f"Not predicted: {why}") for why in reasons))
+    return Table(caption, columns, rows, tuple(line(note) for note in notes))
+
+
+def _note(operation: AnchoredOperation) -> str:
+    """Why there is no prediction, or what that marked with a star is beyond."""
+    if operation.predicted is None:
+        return f"Not predicted: {operation.reason}"
+    return f"* Extrapolated: {operation.reason}."
 
 
 def _row(operation: AnchoredOperation) -> tuple[Inline, ...]:
@@ -84,9 +91,14 @@ def _row(operation: AnchoredOperation) -> tuple[Inline, ...]:
         line(str(operation.ranks)),
         line(format.NOTHING if operation.operation in WITHOUT_SIZE else _size(operation)),
         line(_with_interval(operation.measured, "s")),
-        line(_with_interval(operation.predicted, "s")),
+        line(_with_interval(operation.predicted, "s"), " *" if _is_beyond(operation) else ""),
         line(_with_interval(operation.factor, "")),
     )
+
+
+def _is_beyond(operation: AnchoredOperation) -> bool:
+    """Whether the prediction is beyond what was measured."""
+    return operation.predicted is not None and operation.reason is not None
 
 
 def _with_interval(span: AnswerSpan | None, unit: str) -> str:
