@@ -215,6 +215,19 @@ def test_what_was_measured_before_a_failure_is_kept(
     assert len(read_anchors([tmp_path / "anchor.json"])) == 1
 
 
+def test_a_launch_that_is_ended_since_the_budget_is_over_is_said_to_be_that(
+    bench: FakeBench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def end_at_the_limit(*_: object, options: BenchOptions, **__: object) -> None:
+        assert options.limit_seconds <= 0.6
+        time.sleep(options.limit_seconds)
+        raise RunFailed("srun did not end within 0.6 s; it was stopped.")
+
+    monkeypatch.setattr(run_anchor, "launches_of", end_at_the_limit)
+    anchor = measured(report_of(FOUR_HOSTS), tmp_path / "anchor.json", time.monotonic() + 0.6)
+    assert anchor.failure == run_anchor.OVER
+
+
 def test_nothing_is_started_where_the_budget_is_over(bench: FakeBench, tmp_path: Path) -> None:
     anchor = measured(report_of(FOUR_HOSTS), tmp_path / "anchor.json", time.monotonic())
     assert bench.asked == []

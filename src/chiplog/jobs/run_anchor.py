@@ -46,6 +46,7 @@ LEAST_SECONDS = 0.5
 """Given: no operation begins with less time than this."""
 MARGIN = 1.5
 """Given: by how much longer an operation may take than the one before."""
+OVER = "the budget was over before all of it was measured; give it more of --budget"
 
 
 @dataclass(frozen=True)
@@ -133,9 +134,10 @@ class _AnchorRun:
                 operations.append(self._beside_model(documents))
                 took_seconds = time.monotonic() - began
         except OutOfTime:
-            failure = "the budget was over before all of it was measured; give it more of --budget"
+            failure = OVER
         except ChiplogError as error:
-            failure = str(error).rstrip(".")
+            is_over = time.monotonic() >= self.options.until
+            failure = OVER if is_over else str(error).rstrip(".")
         return RunAnchor(tuple(operations), str(self.path) if documents else None, failure)
 
     def _bench(self, part: MeasuredPart) -> Bench:
