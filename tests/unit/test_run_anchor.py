@@ -23,6 +23,7 @@ from chiplog.collectives.mpis.forced import settings_forcing
 from chiplog.collectives.mpis.known import release_named
 from chiplog.dataset.series import Dataset
 from chiplog.errors import RunFailed
+from chiplog.fitting.predictions.span import AnswerSpan
 from chiplog.jobs import run_anchor
 from chiplog.jobs.anchor_files import read_anchors
 from chiplog.jobs.many import ManyOptions
@@ -272,13 +273,24 @@ def test_the_screen_says_it_in_one_sentence_and_nothing_where_there_is_none(
     )
 
 
-def test_a_measured_time_within_the_models_interval_agrees(
-    bench: FakeBench, tmp_path: Path
+@pytest.mark.parametrize(
+    ("factor", "agrees"),
+    [
+        (AnswerSpan(1.2, 0.9, 1.5), True),
+        (AnswerSpan(1.03, 1.02, 1.04), True),
+        (AnswerSpan(1.2, 1.1, 1.3), False),
+        (AnswerSpan(0.8, 0.7, 0.9), False),
+    ],
+)
+def test_the_model_agrees_where_the_factor_may_be_within_5_per_cent_of_1(
+    factor: AnswerSpan, agrees: bool, bench: FakeBench, tmp_path: Path
 ) -> None:
+    """However wide the model's interval is: a model that knows nothing agrees with nothing."""
     anchor = measured(report_of(FOUR_HOSTS), tmp_path / "mpi-anchor.json")
-    first = anchor.operations[0]
-    alike = replace(anchor, operations=(replace(first, predicted=first.measured),))
-    assert "which agrees with the model" in anchor_sentence(alike)
+    first = replace(anchor.operations[0], factor=factor, predicted=AnswerSpan(1e-5, 1e-9, 1.0))
+    sentence = anchor_sentence(replace(anchor, operations=(first,)))
+    assert ("which agrees with the model" in sentence) is agrees
+    assert ("need --anchor" in sentence) is not agrees
 
 
 def test_the_page_has_the_table_with_the_factor(bench: FakeBench, tmp_path: Path) -> None:
@@ -308,5 +320,9 @@ def test_the_next_command_has_the_anchor(bench: FakeBench, tmp_path: Path) -> No
     assert next_prediction(result) == (
         "chiplog predict report barrier --ranks 32 --anchor report/runs/mpi-anchor.json"
     )
+    several = replace(report, targets=(*report.targets, sample_report().targets[0]))
+    assert next_prediction(replace(result, report=several)).endswith(" --target mpi")
     unanchored = replace(result, report=replace(report, targets=(plain,)))
-    assert next_prediction(unanchored) == "chiplog predict report/model.json --help"
+    assert next_prediction(unanchored) == (
+        "chiplog predict report/model.json --help  (or: chiplog run --details)"
+    )

@@ -106,20 +106,24 @@ def _show(result: RunResult, *, details: bool) -> None:
         if all(trust_of(target).level == "not usable" for target in result.report.targets):
             say("next       run again when nothing else runs  (or: chiplog run --details)")
         else:
-            say(f"next       {next_prediction(result)}  (or: chiplog run --details)")
+            say(f"next       {next_prediction(result)}")
 
 
 def next_prediction(result: RunResult) -> str:
     """The command that predicts by the run's model: of more ranks as its anchor corrects it, where there is one."""
-    targets = result.report.targets
-    anchored = next(
-        (target for target in targets if target.anchor and target.anchor.operations), None
-    )
-    if anchored is None or anchored.anchor is None or anchored.anchor.file is None:
-        return f"chiplog predict {result.directory / 'model.json'} --help"
-    first = anchored.anchor.operations[0]
-    file = result.directory / "runs" / Path(anchored.anchor.file).name
+    anchored = [
+        (target.name, target.anchor.file, operation)
+        for target in result.report.targets
+        if target.anchor is not None and target.anchor.file is not None
+        for operation in target.anchor.operations
+        if operation.predicted is not None
+    ]
+    if not anchored:
+        model = result.directory / "model.json"
+        return f"chiplog predict {model} --help  (or: chiplog run --details)"
+    name, written, first = anchored[0]
+    file = result.directory / "runs" / Path(written).name
     words = [str(result.directory), first.operation, "--ranks", str(TRUSTED_GROWTH * first.ranks)]
     words += ["--anchor", str(file)]
-    words += ["--target", anchored.name] if len(targets) > 1 else []
+    words += ["--target", name] if len(result.report.targets) > 1 else []
     return shlex.join(["chiplog", "predict", *words])

@@ -104,6 +104,9 @@ def run(request: RunRequest) -> RunResult:
     once. By default that is one rank for each core, or as many as `launcher` starts; more than there are cores are
     measured, and flagged.
 
+    Where a launcher starts ranks of an MPI on several hosts, an anchor is measured as well: two collective operations
+    of all ranks, whose times `predict` takes (`chiplog.jobs.run_anchor`).
+
     Without `targets`: shm, tcp, and mpi where one is found. `budget` bounds the whole run in seconds, from `began` on,
     a time of `time.monotonic`, by default now; building an MPI's probe, once, comes before. Where it is short, fewer
     sizes are measured, and two ranks alone unless `ranks` is given. The directory gets a new folder with runs/*.jsonl,

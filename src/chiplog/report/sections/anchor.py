@@ -18,6 +18,7 @@ from chiplog.report.document import (
     text_columns,
 )
 from chiplog.report.input import AnchoredOperation, RunAnchor, TargetReport
+from chiplog.statistics import NO_DIFFERENCE
 
 VOWELS = "aeiou"
 WITHOUT_SIZE = ("barrier",)
@@ -50,10 +51,10 @@ def anchor_sentence(anchor: RunAnchor) -> str:
     if first.predicted is None or first.factor is None:
         return f"{takes}, which the model does not predict (see --details)"
     says = format.brief(first.predicted.value, "s")
-    if first.predicted.low <= first.measured.value <= first.predicted.high:
-        return f"{takes}, which agrees with the model ({says})"
-    factor = _with_interval(first.factor, "")
-    return f"{takes} where the model says {says}: predictions of it need --anchor (factor {factor})"
+    factor = f"factor {_with_interval(first.factor, '')}"
+    if first.factor.low <= 1.0 + NO_DIFFERENCE and first.factor.high >= 1.0 - NO_DIFFERENCE:
+        return f"{takes}, which agrees with the model: {says} ({factor})"
+    return f"{takes} where the model says {says}: predictions of it need --anchor ({factor})"
 
 
 def operation_text(operation: AnchoredOperation) -> str:
