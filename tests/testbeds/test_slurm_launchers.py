@@ -14,6 +14,7 @@ import pytest
 from slurm_cluster import Cluster, slurm
 
 from chiplog.dataset.run_file import read_run
+from chiplog.jobs.anchor_files import read_anchors
 from chiplog.machine_survey.pair_values import Kind, pair_values
 from chiplog.measurement.mpis import Mpi
 from chiplog.measurement.probes import build_probe
@@ -117,6 +118,23 @@ def test_ranks_that_do_not_see_each_other_lead_to_the_option_that_this_slurm_has
     assert re.search(r"try srun --mpi=pmix \(this Slurm offers: .*pmi2.*\)", measured.stderr), (
         measured.stderr
     )
+
+
+def test_a_run_on_several_hosts_takes_an_anchor_that_predict_reads(
+    cluster: Cluster, tmp_path: Path, promised_mpi: Callable[[str], Mpi]
+) -> None:
+    mpicxx = str(promised_mpi("openmpi-debian").mpicxx)
+    build_probe(mpicxx)
+    out = tmp_path / "report"
+    finished = cluster.run(
+        *(*CHIPLOG, "run", "mpi", "--mpi", mpicxx, "--launcher", "srun --mpi=pmix -N 3 -n 3"),
+        *("--sizes", "8,1KiB", "--budget", "40", "-o", str(out)),
+    )
+    succeeded(finished)
+    assert "mpi: a barrier of 3 ranks takes " in finished.stdout, finished.stdout
+    first = read_anchors([out / "runs" / "mpi-anchor.json"])[0]
+    assert (first.operation, first.algorithm, first.ranks) == ("barrier", "dissemination", 3)
+    assert "### Anchor" in (out / "report.md").read_text()
 
 
 def test_scancel_leaves_a_file_that_resume_finishes(cluster: Cluster, tmp_path: Path) -> None:

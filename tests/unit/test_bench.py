@@ -179,7 +179,7 @@ def test_what_does_not_fit_several_is_refused_before_anything_starts(
 def test_a_launcher_is_told_each_number_of_ranks(monkeypatch: pytest.MonkeyPatch) -> None:
     launched: list[Sequence[str]] = []
 
-    def launch(command_of: Callable[[], LaunchCommand]) -> Launched:
+    def launch(command_of: Callable[[], LaunchCommand], _: float) -> Launched:
         command = command_of().command
         launched.append(command)
         return read_launch(said(ranks=int(command[2])))

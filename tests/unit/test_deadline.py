@@ -17,7 +17,14 @@ from chiplog.jobs.measure import measure
 from chiplog.jobs.measure_to_report import RunRequest, run
 from chiplog.measurement.recorder import InterruptGuard
 from chiplog.measurement.start import Start
-from chiplog.measurement.time_budget import OutOfTime, deadline, latest_end, slowness, within
+from chiplog.measurement.time_budget import (
+    OutOfTime,
+    deadline,
+    latest_end,
+    outside_deadlines,
+    slowness,
+    within,
+)
 from chiplog.plan import PlanOptions
 
 
@@ -44,6 +51,17 @@ def test_what_ends_in_time_goes_on_undisturbed() -> None:
         pass
     time.sleep(0.1)
     assert signal.getsignal(signal.SIGALRM) is before
+
+
+def test_what_is_outside_of_deadlines_does_not_count() -> None:
+    with deadline(after(0.1)):
+        with outside_deadlines():
+            time.sleep(0.2)
+        assert signal.getitimer(signal.ITIMER_REAL)[0] > 0.0
+    with pytest.raises(OutOfTime), deadline(after(0.1)):
+        with outside_deadlines():
+            time.sleep(0.05)
+        work_for_ever()
 
 
 def test_nothing_begins_after_its_deadline() -> None:

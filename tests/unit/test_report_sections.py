@@ -31,7 +31,7 @@ from chiplog.report.document import (
     Table,
     text_of,
 )
-from chiplog.report.input import TargetReport
+from chiplog.report.input import RunAnchor, TargetReport
 from chiplog.report.measured import COLD, MOST_POINTS, half_round_trips, headline, thinned
 from chiplog.report.sections import (
     TARGET_SECTIONS,
@@ -325,7 +325,8 @@ def test_a_plot_draws_a_models_line_anew_after_a_change() -> None:
 # What overlaps is shown of runs that measured it alone: `test_overlap` has them.
 @pytest.mark.parametrize("name", [name for name in TARGET_SECTIONS if name != "overlap"])
 def test_every_section_bears_its_targets_key(name: str) -> None:
-    whole = replace(TARGET, one_to_many=MANY.one_to_many, pairs=MANY.pairs)
+    anchor = RunAnchor(failure="there was no time")
+    whole = replace(TARGET, one_to_many=MANY.one_to_many, pairs=MANY.pairs, anchor=anchor)
     odd = {"measured_times": replace(whole, fits=()), "not_measured": TWO_RANKS}
     made = section_of(name)(odd.get(name, whole), "some-key")
     assert made is not None

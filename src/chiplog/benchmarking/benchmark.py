@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
@@ -59,6 +59,10 @@ class BenchOptions:
     seed: int = 1
     """Given: any will do."""
     datatype: str = BYTE
+    limit_seconds: float = SECONDS
+    """Of one launch, after which it is ended."""
+    environment: Mapping[str, str] = field(default_factory=dict)
+    """Further variables of the ranks, such as those by which an MPI takes an algorithm."""
 
     def __post_init__(self) -> None:
         within("--launches", self.launches)
@@ -153,13 +157,17 @@ def launches_of(
         command = started.command
         if preload:
             command = tuple(preloaded(command, str(program.path), preload))
-        return LaunchCommand(command, {**started.environment, **settings, **says})
+        return LaunchCommand(
+            command, {**started.environment, **options.environment, **settings, **says}
+        )
 
     launches = []
     for number in range(options.launches):
         if tell is not None:
             tell(f"launch {number + 1} of {options.launches}")
-        launches.append(start_again(partial(_launch, partial(command_of, number))))
+        launches.append(
+            start_again(partial(_launch, partial(command_of, number), options.limit_seconds))
+        )
     return launches, command_of(options.launches - 1).command
 
 
@@ -181,9 +189,9 @@ def _tuning_settings(tuning: str | None) -> Mapping[str, str]:
     return {"CHIPLOG_TUNING": str(Path(tuning).absolute())}
 
 
-def _launch(command_of: Callable[[], LaunchCommand]) -> Launched:
+def _launch(command_of: Callable[[], LaunchCommand], limit_seconds: float) -> Launched:
     start = command_of()  # each start of Open MPI's has a folder of its own
-    done = run_to_end(start.command, start.environment, SECONDS)
+    done = run_to_end(start.command, start.environment, limit_seconds)
     if done.code != 0:
         lines = done.stderr.splitlines()
         others = [line for line in lines if not line.startswith("chiplog: barrier of ")]

@@ -54,6 +54,8 @@ class Bench:
     """Of the library to the MPI's own, by mode."""
     library: str | None = None
     """What the library did in the last launch, in its own words."""
+    algorithm: str | None = None
+    """By chiplog's name the one that the MPI was made to take; None where it chose by itself."""
 
     def row(self, mode: str, variant: str) -> Row:
         """The row of one mode and variant."""
@@ -166,6 +168,8 @@ def bench_to_json(bench: Bench) -> dict[str, Any]:
             for row in bench.rows
         ],
     }
+    if bench.algorithm is not None:
+        document["algorithm"] = bench.algorithm
     if bench.library is not None:
         document["library"] = bench.library
     if bench.ratios:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -24,6 +25,9 @@ from chiplog.jobs import defaults
 
 if TYPE_CHECKING:
     from chiplog.jobs.measure_to_report import RunResult
+
+TRUSTED_GROWTH = 8
+"""Study: an anchor of 4 ranks was held against up to 32 ranks on three clusters (benchmarks/clusters.py)."""
 
 
 @dataclass(frozen=True)
@@ -99,8 +103,27 @@ def _show(result: RunResult, *, details: bool) -> None:
         say(f"report     {result.directory / 'report.html'}")
     say(f"raw data   {result.directory / 'runs'}")
     if result.files:
-        model = result.directory / "model.json"
         if all(trust_of(target).level == "not usable" for target in result.report.targets):
             say("next       run again when nothing else runs  (or: chiplog run --details)")
         else:
-            say(f"next       chiplog predict {model} --help  (or: chiplog run --details)")
+            say(f"next       {next_prediction(result)}")
+
+
+def next_prediction(result: RunResult) -> str:
+    """The command that predicts by the run's model: of more ranks as its anchor corrects it, where there is one."""
+    anchored = [
+        (target.name, target.anchor.file, operation)
+        for target in result.report.targets
+        if target.anchor is not None and target.anchor.file is not None
+        for operation in target.anchor.operations
+        if operation.predicted is not None
+    ]
+    if not anchored:
+        model = result.directory / "model.json"
+        return f"chiplog predict {model} --help  (or: chiplog run --details)"
+    name, written, first = anchored[0]
+    file = result.directory / "runs" / Path(written).name
+    words = [str(result.directory), first.operation, "--ranks", str(TRUSTED_GROWTH * first.ranks)]
+    words += ["--anchor", str(file)]
+    words += ["--target", name] if len(result.report.targets) > 1 else []
+    return shlex.join(["chiplog", "predict", *words])

@@ -103,6 +103,7 @@ def _of_bench(bench: Fields, name: str) -> Anchor:
         message_bytes=bench.integer("bytes"),
         seconds=seconds,
         source=name,
+        algorithm=bench.text_or_none("algorithm"),
         width=_width(seconds, *ends),
         convention=TimeConvention.COMMON_START,
     )

@@ -7,7 +7,7 @@ import math
 import os
 import re
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -30,7 +30,7 @@ from chiplog.jobs.many import (
 from chiplog.jobs.measure import SIMULATED, measure
 from chiplog.measurement.inquiry import check_transports
 from chiplog.measurement.mpis import find_mpis
-from chiplog.measurement.start import Start, seconds_to_build, transport_of
+from chiplog.measurement.start import MPI, Start, seconds_to_build, transport_of
 from chiplog.measurement.time_budget import (
     REFINEMENT_SHARE,
     OutOfTime,
@@ -103,6 +103,9 @@ def run(request: RunRequest) -> RunResult:
     Each target is assessed between two ranks, then measured with `ranks` ranks: one process to many, and k pairs at
     once. By default that is one rank for each core, or as many as `launcher` starts; more than there are cores are
     measured, and flagged.
+
+    Where a launcher starts ranks of an MPI on several hosts, an anchor is measured as well: two collective operations
+    of all ranks, whose times `predict` takes (`chiplog.jobs.run_anchor`).
 
     Without `targets`: shm, tcp, and mpi where one is found. `budget` bounds the whole run in seconds, from `began` on,
     a time of `time.monotonic`, by default now; building an MPI's probe, once, comes before. Where it is short, fewer
@@ -233,7 +236,8 @@ class _TimeLeft:
     def __init__(self, began: float, budget: float, targets: int, slow: float) -> None:
         """`began` is a time of `time.monotonic`, `slow` says how many times as long as usual work takes."""
         self._least = max(LEAST_SECONDS, LEAST_MEASURING_SHARE * budget / targets)
-        self._until = began + budget - max(END_SECONDS, slow * END_CPU_SECONDS)
+        self.until = began + budget - max(END_SECONDS, slow * END_CPU_SECONDS)
+        """When measuring and fitting should be done: the report is still to be written."""
         self.last = latest_end(began, budget, slow)
         """When all is stopped."""
         self._analysis = max(ANALYSIS_SECONDS, slow * ANALYSIS_CPU_SECONDS)
@@ -243,8 +247,13 @@ class _TimeLeft:
     def begin_target(self, later_targets: int) -> float:
         """Begins a target that so many others follow: the seconds for measuring it."""
         self._later_targets = later_targets
-        seconds_left = (self._until - time.monotonic()) / (later_targets + 1)
+        seconds_left = (self.until - time.monotonic()) / (later_targets + 1)
         return max(self._least, seconds_left - self._analysis)
+
+    def postpone(self, seconds: float) -> None:
+        """Adds what took so long but is not of the budget."""
+        self.until += seconds
+        self.last += seconds
 
     def last_moment(self) -> float:
         """When what still runs on this target is stopped: later ones keep what they are measured for at least."""
@@ -272,11 +281,51 @@ def _target(
     time_left: _TimeLeft,
     start: Start,
 ) -> TargetReport:
+    """The target's report: between two ranks, with an anchor where ranks are on several hosts, and with many ranks."""
     runs, stem = directory / "runs", file_name(target)
-    path = runs / f"{stem}.jsonl"
+    started = time.monotonic()
+    is_bounded = not math.isinf(many.until)
+    report = _between_two(
+        target, options, runs / f"{stem}.jsonl", time_left, start, is_bounded=is_bounded
+    )
+    if report.failure is not None:
+        return report
+    measured = sum(series.elapsed_seconds for series in report.dataset.series)
+    took = max(0.0, time.monotonic() - started - measured)
+    if takes_anchor(target, report.dataset.header, start):
+        from chiplog.jobs.run_anchor import SHARE, seconds_to_build_bench, with_anchor
+
+        building = seconds_to_build_bench(start)
+        time_left.postpone(building)
+        many = replace(many, until=many.until + building)
+        of_anchor = replace(many, until=time_left.until if is_bounded else math.inf)
+        report = with_anchor(report, of_anchor, runs / f"{stem}-anchor.json", start)
+        many = replace(many, seconds=(1.0 - SHARE) * many.seconds)
+    return with_many(report, many, runs, stem, start, took)
+
+
+def takes_anchor(target: str, header: Mapping[str, object], start: Start) -> bool:
+    """Whether a launcher started the ranks of an MPI on several hosts, as the header of their run says.
+
+    Then collective operations say more than messages between two ranks do.
+    """
+    hosts = header.get("hosts")
+    is_launched = target == MPI and start.launcher is not None
+    return is_launched and isinstance(hosts, list) and len(set(map(str, hosts))) > 1
+
+
+def _between_two(
+    target: str,
+    options: PlanOptions,
+    path: Path,
+    time_left: _TimeLeft,
+    start: Start,
+    *,
+    is_bounded: bool,
+) -> TargetReport:
+    """What two ranks show, measured into the file `path`, with all fits; or how that failed."""
     visits_seconds = options.budget_seconds or LEAST_SECONDS
     limits = all_within(visits_seconds, visits_seconds / (1.0 - REFINEMENT_SHARE), target)
-    started = time.monotonic()
     try:
         measure(target, path, options, start=start, limits=limits)
         began = time.monotonic()
@@ -285,7 +334,6 @@ def _target(
         from chiplog.jobs.analysis import compared, fitted
 
         report = fitted(target, dataset, raw_file=str(path))
-        is_bounded = not math.isinf(many.until)
         until = time_left.last_comparison(time.monotonic() - began) if is_bounded else math.inf
         with contextlib.suppress(OutOfTime), deadline(until):
             report = compared(report)
@@ -294,9 +342,7 @@ def _target(
         from chiplog.report.input import TargetReport
 
         return TargetReport(target, _kept(path, target, options), failure=str(error))
-    measured = sum(series.elapsed_seconds for series in report.dataset.series)
-    took = max(0.0, time.monotonic() - started - measured)
-    return with_many(report, many, runs, stem, start, took)
+    return report
 
 
 def _kept(path: Path, target: str, options: PlanOptions) -> Dataset:

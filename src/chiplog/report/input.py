@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from chiplog.comparison.postings import PostingPoint
 from chiplog.comparison.result import ModelRow
 from chiplog.dataset.series import Dataset
+from chiplog.fitting.predictions.span import AnswerSpan
 from chiplog.fitting.request import LeftOut
 from chiplog.fitting.result import Cost, Fit
 from chiplog.protocol_changes.change import Change
@@ -42,6 +43,34 @@ class Placement:
 
 
 @dataclass(frozen=True)
+class AnchoredOperation:
+    """A collective operation that was measured, beside what the target's model says of it; times in seconds."""
+
+    operation: str
+    algorithm: str
+    ranks: int
+    message_bytes: int
+    measured: AnswerSpan
+    predicted: AnswerSpan | None
+    """None where the model can't predict it."""
+    factor: AnswerSpan | None
+    """By which the measured time corrects what messages alone would take."""
+    reason: str | None = None
+    """Why the model does not predict it, or what it has not measured of what it predicts."""
+
+
+@dataclass(frozen=True)
+class RunAnchor:
+    """The collective operations of all ranks that a run measured to correct predictions."""
+
+    operations: tuple[AnchoredOperation, ...] = ()
+    file: str | None = None
+    """Holds their times; None where none was measured."""
+    failure: str | None = None
+    """Why there is no anchor, or why it lacks an operation: a clause."""
+
+
+@dataclass(frozen=True)
 class TargetReport:
     """All that is shown about one target.
 
@@ -65,6 +94,8 @@ class TargetReport:
     """The target's run of one process to many, where that is a run of its own."""
     pairs: TargetReport | None = None
     """The target's run of k pairs of processes, where that is a run of its own."""
+    anchor: RunAnchor | None = None
+    """None where no anchor was to be measured, as on one host."""
     left_out: tuple[LeftOut, ...] = ()
     """The models that have nothing to say about what was measured, each with the reason."""
 

@@ -26,6 +26,7 @@ from chiplog.report.measured import (
 from chiplog.report.names import model_name, short_place
 from chiplog.report.parameter_text import is_known, mark
 from chiplog.report.ranking import row_of
+from chiplog.report.sections.anchor import anchor_sentence
 from chiplog.report.sections.machine import short_banner
 from chiplog.report.sections.warnings import notice_sentence, warnings
 from chiplog.report.trust import trust_of
@@ -47,7 +48,7 @@ HEADER_BYTES = 80
 """Given: the most that a limit may lie above the last size before a change: MPIs put headers before a payload."""
 BETWEEN_FACTS, MOST_FACTS = " · ", 2
 """Given: host and processor: what stands behind them is in the details."""
-MOST_LINES = {"trust": 5, "machine": 1, "changes": 3}
+MOST_LINES = {"trust": 5, "machine": 1, "changes": 3, "anchor": 2}
 """Given: what a screen has room for."""
 SCREEN_LINES, LINES_ABOUT_FILES, SCREEN_TARGETS, LINES_A_TARGET = 30, 4, 3, 3
 """Given: a screen holds so many targets with all that is printed; warnings get what the rest leaves."""
@@ -63,7 +64,7 @@ def summary_lines(report: ReportInput) -> list[str]:
         return ["No target was measured."]
     trusts = (f"{target.name}: {trust_of(target).sentence()}" for target in report.targets)
     lines = [line for words in trusts for line in _wrap(words, MOST_LINES["trust"])]
-    lines += ["", *_machine(report), "", *_table(report), *_changes(report)]
+    lines += ["", *_machine(report), "", *_table(report), *_changes(report), *_anchors(report)]
     further = max(0, len(report.targets) - SCREEN_TARGETS) * LINES_A_TARGET
     room = SCREEN_LINES + further - LINES_ABOUT_FILES - len(lines) - 1
     warned = _warnings(report, room)
@@ -194,6 +195,16 @@ def _changes(report: ReportInput) -> list[str]:
         if len(lines) <= MOST_LINES["changes"]:
             break
     return lines
+
+
+def _anchors(report: ReportInput) -> list[str]:
+    """What anchors show, a sentence for each target that was to have one."""
+    sentences = (
+        f"{target.name}: {anchor_sentence(target.anchor)}."
+        for target in report.targets
+        if target.anchor is not None
+    )
+    return [line for sentence in sentences for line in _wrap(sentence, MOST_LINES["anchor"])]
 
 
 def _changes_text(changes: Sequence[tuple[TargetReport, Change]], left_out: int) -> str:

@@ -22,6 +22,7 @@ TARGET_SECTIONS = (
     "overlap",
     "against_model",
     "parameters",
+    "anchor",
     "not_measured",
     "warnings",
     "changes",
