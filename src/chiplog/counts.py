@@ -11,6 +11,8 @@ MOST = 1_000_000
 MOST_RANKS = 4096
 """Given: most ranks that are started."""
 MOST_SEED = 2**64 - 1
+MOST_SECONDS = (2**63 - 1) // 10**9
+"""Derived: of so many, 63 bits count the nanoseconds."""
 
 
 def counted(number: int, noun: str, plural: str | None = None) -> str:
@@ -64,9 +66,13 @@ def seed_within(option: str, value: int) -> None:
 
 
 def seconds_within(option: str, value: float) -> None:
-    """UsageError where a time to measure in is no positive number of seconds."""
+    """UsageError where a time to measure in is no positive number of seconds, or has too many nanoseconds."""
     if not value > 0.0:
         raise UsageError(f"{option}: {value:g} is out of range; it accepts seconds above 0.")
+    if value > MOST_SECONDS:
+        raise UsageError(
+            f"{option}: {value:g} is out of range; it accepts at most {MOST_SECONDS} seconds."
+        )
 
 
 def refuse_more(what: str, count: int, most: int, remedy: str) -> None:

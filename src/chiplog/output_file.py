@@ -44,6 +44,23 @@ def replacing(path: Path_) -> Iterator[BinaryIO]:
         raise failed(name, error) from error
 
 
+def refuse_unwritable(path: Path_) -> None:
+    """Raises RunFailed, as `replacing` would, where no file can be made at `path`: before the work that it is for."""
+    name = os.fspath(path)
+    if name == STANDARD_OUTPUT or _descriptor(name) is not None:
+        return
+    try:
+        target, old = _target(name)
+        if old is None or stat.S_ISREG(old.st_mode):
+            descriptor, temporary = _made_beside(target, old)
+            os.close(descriptor)
+            os.unlink(temporary)
+        elif stat.S_ISDIR(old.st_mode):
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+    except OSError as error:
+        raise failed(name, error) from error
+
+
 def write_files(contents: Mapping[Path, str]) -> None:
     """Writes whole text files; none of them is replaced before all are on the disk. Raises as `replacing`."""
     with contextlib.ExitStack() as stack:
@@ -73,11 +90,18 @@ def failed(name: str, error: OSError, kept: str = "") -> RunFailed:
     """The error of an output that can't be written: what is full, and what was `kept`."""
     said = error.strerror or str(error)
     folder = os.path.dirname(name)
+    if os.path.islink(name) or os.path.islink(folder):
+        folder = os.path.dirname(os.path.realpath(name))
     if folder and error.errno in NO_FOLDER and not os.path.isdir(folder):
-        said = f"there is no folder {folder}, so make it first"
+        is_file = os.path.lexists(folder)
+        said = (
+            f"{folder} is no folder, so name another file"
+            if is_file
+            else f"there is no folder {folder}, so make it first"
+        )
     if error.errno in FULL and name != STANDARD_OUTPUT:
         said += f" (the file system at {_mount_point(name)} is full: make room there)"
-    shown = "standard output" if name == STANDARD_OUTPUT else name
+    shown = "standard output" if name == STANDARD_OUTPUT else name or "''"
     is_kept = name != STANDARD_OUTPUT and os.path.isfile(name)
     kept = kept or ("; the old file is as it was" if is_kept else "")
     return RunFailed(f"{shown} can't be written: {said}{kept}.")
@@ -115,10 +139,7 @@ def _descriptor(name: str) -> int | None:
 @contextlib.contextmanager
 def _stream(name: str) -> Iterator[BinaryIO]:
     descriptor = _descriptor(name)
-    target = os.path.realpath(name)
-    old = None
-    with contextlib.suppress(FileNotFoundError):
-        old = os.stat(target)
+    target, old = _target(name)
     if name == STANDARD_OUTPUT:
         sys.stdout.flush()
         yield sys.stdout.buffer
@@ -135,17 +156,31 @@ def _stream(name: str) -> Iterator[BinaryIO]:
             yield stream
 
 
-@contextlib.contextmanager
-def _temporary(target: str, old: os.stat_result | None) -> Iterator[BinaryIO]:
-    """A file beside `target`, which takes its name in the end, or is removed."""
+def _target(name: str) -> tuple[str, os.stat_result | None]:
+    """The path of the file that `name` leads to, and the file that is there, if there is one."""
+    target = os.path.realpath(name)
+    try:
+        return target, os.stat(target)
+    except FileNotFoundError:
+        return target, None
+
+
+def _made_beside(target: str, old: os.stat_result | None) -> tuple[int, str]:
+    """A descriptor of a new file in the folder of `target`, and its path."""
     if old is not None:
         if not os.access(target, os.W_OK):
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), target)
         refuse_locked(target)
-    folder = os.path.dirname(target)
-    temporary = os.path.join(folder, f".chiplog-{os.getpid()}-{os.urandom(8).hex()}.tmp")
+    name = f".chiplog-{os.getpid()}-{os.urandom(8).hex()}.tmp"
+    temporary = os.path.join(os.path.dirname(target), name)
     # Given: the permissions that the umask leaves.
-    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
+    return os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666), temporary
+
+
+@contextlib.contextmanager
+def _temporary(target: str, old: os.stat_result | None) -> Iterator[BinaryIO]:
+    """A file beside `target`, which takes its name in the end, or is removed."""
+    descriptor, temporary = _made_beside(target, old)
     try:
         with open(descriptor, "wb") as stream:
             if old is not None:
@@ -158,7 +193,7 @@ def _temporary(target: str, old: os.stat_result | None) -> Iterator[BinaryIO]:
         with contextlib.suppress(OSError):
             os.unlink(temporary)
         raise
-    synchronise_folder(folder)
+    synchronise_folder(os.path.dirname(target))
 
 
 def _keep_permissions(descriptor: int, old: os.stat_result) -> None:

@@ -14,6 +14,7 @@ from chiplog.cli import main
 from chiplog.cli.bench import AmountOptions
 from chiplog.cli.measure import PointOptions
 from chiplog.cli.options import DEFAULT_DIMENSIONS, DEFAULT_SEGMENT, DEFAULT_TIME_LIMIT
+from chiplog.cli.parameters import SECONDS
 from chiplog.cli.survey import SweepOptions
 from chiplog.cli.tune import RacingOptions
 from chiplog.cli.ucx import UcxRanksOptions
@@ -152,3 +153,15 @@ def test_defaults_are_those_of_the_functions_that_take_them() -> None:
     assert UcxRanksOptions.launches == UcxOptions.blocks
     assert DEFAULT_TIME_LIMIT == Start.time_limit
     assert (DEFAULT_SEGMENT, DEFAULT_DIMENSIONS) == (Task.segment_bytes, Task.dimensions)
+
+
+def seconds_options() -> list[tuple[str, str]]:
+    return [(command, each.opts[0]) for command, each in options() if each.metavar == SECONDS]
+
+
+@pytest.mark.parametrize(("command", "option"), seconds_options())
+def test_more_seconds_than_nanoseconds_can_count_are_refused(
+    command: str, option: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([*command.split(), option, "1e300"]) == 2
+    assert f"chiplog: {option}: 1e+300 is out of range" in capsys.readouterr().err

@@ -7,12 +7,21 @@ import stat
 import subprocess
 import sys
 import threading
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
+from all_commands import arguments as all_arguments
+from all_commands import options
 
+from chiplog.cli import main
 from chiplog.errors import RunFailed
-from chiplog.output_file import replacing, write_files, write_text
+from chiplog.output_file import refuse_unwritable, replacing, write_files, write_text
+
+OUTPUTS = ("-o", "--json", "--report", "--samples", "--trace")
+GROWING = {("measure", "-o"), ("survey", "-o"), ("trace", "-o"), ("run", "-o")}
+"""Files and folders that grow while their commands work; they are opened first."""
 
 
 def test_a_file_keeps_its_permissions_and_a_link_its_target(tmp_path: Path) -> None:
@@ -81,3 +90,43 @@ def test_standard_output_is_written_in_its_place(tmp_path: Path, name: str) -> N
             [sys.executable, "-c", script, name], stdout=stream, cwd=tmp_path, check=True
         )
     assert out.read_text() == "before\nresult\nafter\n" and os.listdir(tmp_path) == ["out"]
+
+
+def missing_words(parameters: Sequence[Any]) -> Iterator[str]:
+    """A value for each parameter that a command can't do without."""
+    for parameter in parameters:
+        if parameter.required and parameter.param_type_name == "argument":
+            yield "no-such-thing"
+        elif parameter.required:
+            yield f"{parameter.opts[0]}=4"
+
+
+@pytest.mark.parametrize("command", sorted({name for name, _ in options()}))
+def test_an_output_that_cannot_be_written_is_refused_before_any_work(
+    command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Everything else on these command lines is missing or wrong: that would be said as soon as work began."""
+    (tmp_path / "file").write_text("old")
+    parameters = [option for name, option in options() if name == command]
+    arguments = [argument for name, argument in all_arguments() if name == command]
+    for parameter in parameters:
+        name = parameter.opts[0]
+        if name not in OUTPUTS or (command, name) in GROWING or parameter.type.name == "integer":
+            continue
+        others = [one for one in parameters if one is not parameter]
+        words = [*command.split(), *missing_words([*arguments, *others])]
+        for place, said in (
+            (tmp_path, "Is a directory"),
+            (tmp_path / "no" / "new", f"there is no folder {tmp_path / 'no'}"),
+            (tmp_path / "file" / "new", f"{tmp_path / 'file'} is no folder"),
+        ):
+            assert main([*words, name, str(place)]) == 1, words
+            (line,) = capsys.readouterr().err.splitlines()
+            assert line.startswith(f"chiplog: {place} can't be written: {said}")
+    assert os.listdir(tmp_path) == ["file"] and (tmp_path / "file").read_text() == "old"
+
+
+def test_a_link_to_a_missing_folder_names_that_folder(tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to("nowhere/file")
+    with pytest.raises(RunFailed, match=f"link can't be written: there is no folder {tmp_path}"):
+        refuse_unwritable(tmp_path / "link")

@@ -5,7 +5,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chiplog.errors import UsageError
-from chiplog.plan.sizes import MAX_MESSAGE_BYTES, geometric_grid, parse_sizes
+from chiplog.plan.sizes import (
+    MAX_MESSAGE_BYTES,
+    MAX_POINTS_PER_OCTAVE,
+    MOST_SIZES,
+    geometric_grid,
+    parse_sizes,
+)
 from chiplog.plan.units import format_bytes, parse_bytes
 
 
@@ -67,3 +73,11 @@ def test_a_grid_ascends_within_its_ends(one: int, other: int, density: int) -> N
 @given(st.integers(0, MAX_MESSAGE_BYTES))
 def test_a_formatted_size_reads_back_as_itself(size: int) -> None:
     assert parse_bytes(format_bytes(size), "--sizes") == size
+
+
+def test_a_list_of_more_sizes_than_the_densest_range_is_refused() -> None:
+    assert len(parse_sizes(f"0:{MAX_MESSAGE_BYTES}:{MAX_POINTS_PER_OCTAVE}")) <= MOST_SIZES
+    listed = ",".join(map(str, range(MOST_SIZES + 1)))
+    with pytest.raises(UsageError, match=f"would be {MOST_SIZES + 1}, and at most {MOST_SIZES}"):
+        parse_sizes(listed)
+    assert len(parse_sizes(listed.rpartition(",")[0])) == MOST_SIZES

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import atexit
 import errno
+import io
 import os
 import sys
 import warnings
@@ -20,11 +22,13 @@ COMPLETION = "_CHIPLOG_COMPLETE"
 
 
 def run_and_exit() -> NoReturn:
-    """The process: runs the command of its arguments and ends at once.
+    """The process: runs the command of its arguments, clears away what it has made for itself, and ends at once.
 
     Taking apart all that was loaded would take a tenth of a second, and many times that on a busy machine.
     """
+    _open_streams()
     code = main()
+    atexit._run_exitfuncs()  # os._exit leaves them out
     try:
         sys.stdout.flush()
         sys.stderr.flush()
@@ -33,6 +37,23 @@ def run_and_exit() -> NoReturn:
             _fail(_os_sentence(error), 1)
         code = code or 1
     os._exit(code)
+
+
+def _open_streams() -> None:
+    """Gives a process that was started without standard streams some, and lets the output hold any letter.
+
+    What would be written to a closed standard output is then an error, as it is on a full disk; no file that is opened
+    later takes its number. An encoding without a letter, such as ASCII's, shows ? instead.
+    """
+    for descriptor, flags in ((0, os.O_RDONLY), (1, os.O_RDONLY), (2, os.O_WRONLY)):
+        try:
+            os.fstat(descriptor)
+        except OSError:
+            os.set_inheritable(os.open(os.devnull, flags), True)  # it takes the lowest free number
+    sys.stdout = sys.stdout or os.fdopen(1, "w", encoding="utf-8", closefd=False)
+    sys.stderr = sys.stderr or os.fdopen(2, "w", encoding="utf-8", closefd=False)
+    if isinstance(sys.stdout, io.TextIOWrapper) and sys.stdout.encoding.lower() != "utf-8":
+        sys.stdout.reconfigure(errors="replace")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -77,14 +98,26 @@ def _run_to_a_sentence(words: Sequence[str]) -> int:
         return 1
     except MemoryError:
         return _fail("this machine has not enough memory for that.", 1)
+    except ImportError as error:
+        return _fail(_library_sentence(error), 1)
     except OSError as error:
         return _fail(_os_sentence(error), 1)
 
 
+def _library_sentence(error: ImportError) -> str:
+    """Which library can't be loaded; NumPy says that in the last line of many."""
+    said = [line for line in str(error).splitlines() if line.strip()] or [type(error).__name__]
+    reason = said[-1].removeprefix("Original error was: ").strip().rstrip(".")
+    return (
+        f"a library that is needed can't be loaded: {reason}. There is too little memory for it (see ulimit -v), or "
+        "the installation is damaged."
+    )
+
+
 def _os_sentence(error: OSError) -> str:
-    """What the system says, and of which file; a full disk that names none is that of standard output."""
-    is_full = error.errno in (errno.ENOSPC, errno.EDQUOT)
-    place = error.filename or ("standard output can't be written" if is_full else "")
+    """What the system says, and of which file; one that names none is of a standard output that is full or closed."""
+    is_output = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EBADF)
+    place = error.filename or ("standard output can't be written" if is_output else "")
     return f"{place}{': ' if place else ''}{error.strerror or error}."
 
 

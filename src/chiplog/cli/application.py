@@ -17,7 +17,7 @@ from chiplog.cli.model_parameters import (
 )
 from chiplog.cli.options import AnywayOption, JsonOption, TargetOption, names_help, option
 from chiplog.cli.output import note, say, write_json
-from chiplog.cli.parameters import Argument, Option
+from chiplog.cli.parameters import Argument, Option, OutputFile
 from chiplog.errors import UsageError
 
 if TYPE_CHECKING:
@@ -136,7 +136,7 @@ def application(
     model: ReplayOptions,
     report: Annotated[
         Path | None,
-        Option("--report", metavar="FILE.html|FILE.md", help="Write a page with pictures."),
+        OutputFile("--report", metavar="FILE.html|FILE.md", help="Write a page with pictures."),
     ] = None,
     json_file: JsonOption = None,
     details: Annotated[bool, Option("--details", help="Print all calls, ranks and pairs.")] = False,

@@ -17,7 +17,7 @@ from chiplog.cli.options import (
     option,
 )
 from chiplog.cli.output import note, tell_left_out, write_json
-from chiplog.cli.parameters import SECONDS, Argument, Option
+from chiplog.cli.parameters import SECONDS, Argument, OutputFile
 from chiplog.errors import UsageError
 from chiplog.output_file import is_standard_output
 
@@ -100,11 +100,11 @@ def bench(
     consistency: SelfConsistencyOptions,
     out: Annotated[
         Path | None,
-        Option("-o", "--output", metavar="FILE", help="All raw samples (.jsonl)."),
+        OutputFile("-o", "--output", metavar="FILE", help="All raw samples (.jsonl)."),
     ] = None,
     report: Annotated[
         Path | None,
-        Option(metavar="FILE.html|FILE.md", help="Write a page with a picture over --ranks."),
+        OutputFile(metavar="FILE.html|FILE.md", help="Write a page with a picture over --ranks."),
     ] = None,
     json_file: JsonOption = None,
 ) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from chiplog.cli.options import AnywayOption, JsonOption, TargetOption
 from chiplog.cli.output import aligned, note, say, write_json
-from chiplog.cli.parameters import Argument, Option
+from chiplog.cli.parameters import Argument, Option, OutputFile
 
 if TYPE_CHECKING:
     from chiplog.jobs.calibration import Calibration
@@ -29,7 +29,9 @@ def calibrate(
     algorithm: Annotated[str | None, Option(help="Of files that do not name theirs.")] = None,
     out: Annotated[
         Path | None,
-        Option("-o", "--output", metavar="FILE", help="Where the table goes; FOLDER/errors.json."),
+        OutputFile(
+            "-o", "--output", metavar="FILE", help="Where the table goes; FOLDER/errors.json."
+        ),
     ] = None,
     target: TargetOption = None,
     anyway: AnywayOption = False,

@@ -8,13 +8,13 @@ from typing import Annotated
 from chiplog.cli.list_names import TABLES
 from chiplog.cli.options import SIZES, AnywayOption, TargetOption, names_help
 from chiplog.cli.output import note
-from chiplog.cli.parameters import Argument, Option
+from chiplog.cli.parameters import Argument, Option, OutputFile
 
 
 def export(
     source: Annotated[Path, Argument(metavar="RUN-OR-MODEL", help="A run or a model file.")],
     to: Annotated[str, Option(metavar="FORMAT", help="See below.")],
-    out: Annotated[Path, Option("-o", "--output", metavar="FILE", help="The file to write.")],
+    out: Annotated[Path, OutputFile("-o", "--output", metavar="FILE", help="The file to write.")],
     target: TargetOption = None,
     anyway: AnywayOption = False,
     sizes: Annotated[

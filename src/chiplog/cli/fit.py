@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from chiplog.cli.options import JsonOption, RunArgument, TargetOption, names, option
 from chiplog.cli.output import note, say, write_json
-from chiplog.cli.parameters import Option
+from chiplog.cli.parameters import Option, OutputFile
 from chiplog.errors import UsageError
 from chiplog.output_file import is_standard_output
 
@@ -41,7 +41,7 @@ def fit(
     fitting: FittingOptions,
     out: Annotated[
         Path | None,
-        Option("-o", "--output", metavar="MODEL.json", help="Write a model file."),
+        OutputFile("-o", "--output", metavar="MODEL.json", help="Write a model file."),
     ] = None,
     target: TargetOption = None,
     details: Annotated[

@@ -10,7 +10,7 @@ from chiplog.cli.list_names import TABLES
 from chiplog.cli.next_command import next_commands
 from chiplog.cli.options import RANKS, names_help, option
 from chiplog.cli.output import note
-from chiplog.cli.parameters import Argument, Option
+from chiplog.cli.parameters import Argument, OutputFile
 from chiplog.errors import UsageError
 
 
@@ -30,7 +30,7 @@ def import_file(
     kind: Annotated[str, Argument(metavar="KIND", help="Whose file it is: see below.")],
     file: Annotated[Path, Argument(help="The file to import; gzip is unpacked.")],
     out: Annotated[
-        Path, Option("-o", "--output", metavar="RUN.jsonl", help="The run file to write.")
+        Path, OutputFile("-o", "--output", metavar="RUN.jsonl", help="The run file to write.")
     ],
     *,
     unsaid: UnsaidOptions,

@@ -10,7 +10,7 @@ from typing import Annotated, Any, TypeVar
 import click
 
 from chiplog.cli.output import COLUMNS, wrapped
-from chiplog.cli.parameters import OPTION, SECONDS, Argument, Option
+from chiplog.cli.parameters import OPTION, SECONDS, Argument, Option, OutputFile
 from chiplog.errors import UsageError
 
 Parsed = TypeVar("Parsed")
@@ -24,7 +24,7 @@ SurveyArgument = Annotated[
 
 JsonOption = Annotated[
     str | None,
-    Option(
+    OutputFile(
         "--json",
         metavar="FILE",
         help="Write the results as JSON, too; - is standard output, alone.",
@@ -128,9 +128,10 @@ class ModelResults:
 
     target: TargetOption = None
     anyway: AnywayOption = False
-    report: Path | None = option(
-        metavar="FILE.html|FILE.md", help="Write a page with a picture, too."
-    )
+    report: Annotated[
+        Path | None,
+        OutputFile(metavar="FILE.html|FILE.md", help="Write a page with a picture, too."),
+    ] = None
     json_file: JsonOption = None
 
 

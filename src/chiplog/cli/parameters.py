@@ -17,6 +17,9 @@ from typing import Annotated, Any, get_args, get_origin
 import click
 
 from chiplog.cli.configured import with_defaults
+from chiplog.counts import seconds_within
+from chiplog.errors import UsageError
+from chiplog.output_file import refuse_unwritable
 from chiplog.outside import as_float, as_integer
 
 
@@ -39,6 +42,10 @@ class Option:
         parser: Callable[[str], Any] | None = None,
     ) -> None:
         self.names, self.metavar, self.help, self.parser = names, metavar, help, parser
+
+
+class OutputFile(Option):
+    """An option that names a file, which the command makes or replaces at its end."""
 
 
 SECONDS = "SECONDS"
@@ -64,9 +71,17 @@ class Number(click.ParamType):  # type: ignore[type-arg]  # click before 8.4 tak
         if number is None:
             accepts = "a number of seconds, without a unit" if is_duration else self.accepts
             self.fail(f"'{value[:40]}' is not {accepts}.", param, ctx)
-        if is_duration and not number > 0.0:
-            self.fail(f"{number:g} is out of range; it accepts seconds above 0.", param, ctx)
+        if is_duration:
+            _refuse_seconds(number)
         return number
+
+
+def _refuse_seconds(number: float) -> None:
+    """Raises click.BadParameter where a number of seconds is none to measure in; click names the option."""
+    try:
+        seconds_within("", number)
+    except UsageError as error:
+        raise click.BadParameter(str(error).removeprefix(": ")) from error
 
 
 TYPES: Mapping[type, click.ParamType[Any]] = {
@@ -120,7 +135,11 @@ def command_of(name: str, function: Callable[..., None], epilog: str | None = No
     """The command that calls a function with the options and arguments of its signature."""
 
     def run(**given: Any) -> None:
-        _called(function, with_defaults(click.get_current_context(), given))
+        completed = with_defaults(click.get_current_context(), given)
+        for output in _outputs(function):
+            if completed[output] is not None:
+                refuse_unwritable(completed[output])
+        _called(function, completed)
 
     return Command(
         name,
@@ -155,6 +174,15 @@ def _click_parameters(taker: Callable[..., Any]) -> Iterator[click.Parameter]:
             yield _click_parameter(parameter)
         else:
             yield from _click_parameters(group)
+
+
+def _outputs(taker: Callable[..., Any]) -> Iterator[str]:
+    """The names of the parameters that name files to write at the end."""
+    for parameter, group in _parameters(taker):
+        if group is not None:
+            yield from _outputs(group)
+        elif any(isinstance(each, OutputFile) for each in get_args(parameter.annotation)):
+            yield parameter.name
 
 
 @cache

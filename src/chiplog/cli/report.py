@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Annotated
 
 from chiplog.cli.output import note, tell_left_out
-from chiplog.cli.parameters import Argument, Option
+from chiplog.cli.parameters import Argument, Option, OutputFile
 from chiplog.errors import ChiplogError, CorruptFile, UsageError
 
 
@@ -19,7 +19,7 @@ def report(
     ],
     out: Annotated[
         Path,
-        Option("-o", "--output", metavar="REPORT.html|REPORT.md", help="The file to write."),
+        OutputFile("-o", "--output", metavar="REPORT.html|REPORT.md", help="The file to write."),
     ],
     history: Annotated[
         Path | None,

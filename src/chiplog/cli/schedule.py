@@ -16,7 +16,7 @@ from chiplog.cli.options import (
     time,
 )
 from chiplog.cli.output import note
-from chiplog.cli.parameters import Argument, Option
+from chiplog.cli.parameters import Argument, Option, OutputFile
 from chiplog.counts import counted
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def schedule(
     ranks: Annotated[int, Option(metavar=RANKS, help="Number of ranks.")],
     out: Annotated[
         str,
-        Option(
+        OutputFile(
             "-o", "--output", metavar="FILE.goal", help="The file to write; - is standard output."
         ),
     ],

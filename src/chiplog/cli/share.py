@@ -7,7 +7,7 @@ from typing import Annotated
 
 from chiplog.cli.options import TargetOption
 from chiplog.cli.output import note
-from chiplog.cli.parameters import Argument, Option
+from chiplog.cli.parameters import Argument, Option, OutputFile
 from chiplog.output_file import is_standard_output, write_text
 
 
@@ -23,7 +23,7 @@ def share(
     ],
     out: Annotated[
         str,
-        Option(
+        OutputFile(
             "-o", "--output", metavar="FILE.json", help="The file to write; - is standard output."
         ),
     ],

@@ -16,7 +16,7 @@ from chiplog.cli.model_parameters import (
 )
 from chiplog.cli.options import ModelResults, option
 from chiplog.cli.output import note, say, tell_states, write_json
-from chiplog.cli.parameters import Argument, Option
+from chiplog.cli.parameters import Argument, OutputFile
 from chiplog.counts import counted, seed_within
 from chiplog.errors import RunFailed
 from chiplog.output_file import is_standard_output
@@ -74,7 +74,7 @@ def simulate(
     machine: MachineOptions,
     trace: Annotated[
         Path | None,
-        Option(metavar="FILE", help="Write a trace for Perfetto or chrome://tracing."),
+        OutputFile(metavar="FILE", help="Write a trace for Perfetto or chrome://tracing."),
     ] = None,
     results: ModelResults,
 ) -> None:

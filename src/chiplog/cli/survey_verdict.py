@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from chiplog.cli.options import JsonOption, SurveyArgument
 from chiplog.cli.output import LABEL, say, wrapped, write_json
-from chiplog.cli.parameters import Option
+from chiplog.cli.parameters import Option, OutputFile
 from chiplog.errors import UsageError
 from chiplog.output_file import is_standard_output, write_text
 
@@ -28,7 +28,7 @@ def survey_verdict(
     ] = None,
     out: Annotated[
         str,
-        Option("-o", "--output", metavar="FILE", help="Of --to; - is standard output."),
+        OutputFile("-o", "--output", metavar="FILE", help="Of --to; - is standard output."),
     ] = "-",
     json_file: JsonOption = None,
 ) -> None:

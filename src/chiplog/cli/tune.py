@@ -21,7 +21,7 @@ from chiplog.cli.options import (
     option,
 )
 from chiplog.cli.output import note, write_json
-from chiplog.cli.parameters import SECONDS, Argument, Option
+from chiplog.cli.parameters import SECONDS, Argument, Option, OutputFile
 from chiplog.errors import UsageError
 from chiplog.output_file import is_standard_output, write_files
 
@@ -35,7 +35,9 @@ class AskedTuning:
     """The tuning file that is asked for, and the calls that it is about."""
 
     program: ProgramOption
-    out: Annotated[Path, Option("-o", "--output", metavar="FILE", help="The tuning file to write.")]
+    out: Annotated[
+        Path, OutputFile("-o", "--output", metavar="FILE", help="The tuning file to write.")
+    ]
     given_files: Annotated[
         list[Path] | None,
         Argument(
@@ -110,10 +112,13 @@ class RacingOptions:
         metavar="TYPES",
         help="With --measure: what your programs send; rules are faster for each.",
     )
-    samples: Path | None = option(
-        metavar="FILE",
-        help="With --measure: all raw samples; by default FILE of -o and .samples.jsonl.",
-    )
+    samples: Annotated[
+        Path | None,
+        OutputFile(
+            metavar="FILE",
+            help="With --measure: all raw samples; by default FILE of -o and .samples.jsonl.",
+        ),
+    ] = None
     from_files: list[Path] | None = option(
         None,
         "--from",

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from chiplog.cli.options import JsonOption
 from chiplog.cli.output import note, say, wrapped, write_json
-from chiplog.cli.parameters import Argument, Option
+from chiplog.cli.parameters import Argument, OutputFile
 from chiplog.output_file import is_standard_output
 
 
@@ -21,7 +21,7 @@ def tune_nccl(
         ),
     ],
     out: Annotated[
-        Path, Option("-o", "--output", metavar="FILE", help="For NCCL_TUNER_CONFIG_FILE.")
+        Path, OutputFile("-o", "--output", metavar="FILE", help="For NCCL_TUNER_CONFIG_FILE.")
     ],
     json_file: JsonOption = None,
 ) -> None:

@@ -17,7 +17,7 @@ from chiplog.cli.options import (
     option,
 )
 from chiplog.cli.output import LABEL, note, say, wrapped, write_json
-from chiplog.cli.parameters import Argument, Option
+from chiplog.cli.parameters import Argument, OutputFile
 from chiplog.output_file import is_standard_output
 
 if TYPE_CHECKING:
@@ -49,7 +49,9 @@ def ucx(
     how: UcxRanksOptions,
     out: Annotated[
         Path | None,
-        Option("-o", "--output", metavar="FILE", help="The environment file, for a shell's `.`."),
+        OutputFile(
+            "-o", "--output", metavar="FILE", help="The environment file, for a shell's `.`."
+        ),
     ] = None,
     json_file: JsonOption = None,
 ) -> None:

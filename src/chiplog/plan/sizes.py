@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 
+from chiplog.counts import refuse_more
 from chiplog.errors import UsageError
 from chiplog.outside import as_integer
 from chiplog.plan.units import format_bytes, parse_bytes
@@ -15,6 +16,8 @@ MAX_MESSAGE_BYTES = (1 << 31) - 1
 """Given: what an int of MPI counts."""
 LEAST_RANKS, MOST_RANKS = 2, 65536
 """Given: ranks of a tuning file or a prediction; so many are not started."""
+MOST_SIZES = MAX_POINTS_PER_OCTAVE * MAX_MESSAGE_BYTES.bit_length() + 1
+"""Derived: as many as the densest range of all sizes has; a longer list is refused."""
 _DASHED = re.compile(r"(\d{1,12}(?:[kKMG]i?B|B)?) ?(?:-|\.\.|\u2013) ?(\d{1,12}(?:[kKMG]i?B|B)?)")
 ACCEPTS = "FIRST:LAST (e.g. 1:4MiB), FIRST:LAST:POINTS_PER_OCTAVE (e.g. 1:4MiB:4) or a list (e.g. 0,8,1KiB)"
 
@@ -32,7 +35,9 @@ def parse_sizes(text: str) -> tuple[int, ...]:
         raise UsageError(f"--sizes: is empty; it accepts {ACCEPTS}.")
     if ":" not in text:
         _refuse_dash("--sizes", text)
-        return tuple(sorted({_size(part) for part in text.split(",")}))
+        listed = {_size(part) for part in text.split(",")}
+        refuse_more("--sizes: sizes of the list", len(listed), MOST_SIZES, "name fewer")
+        return tuple(sorted(listed))
     first_text, last_text, *density = text.split(":")
     if len(density) > 1:
         raise UsageError(f"--sizes: '{text}' is not understood; it accepts {ACCEPTS}.")
