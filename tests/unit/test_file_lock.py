@@ -19,8 +19,10 @@ from command import SIM, chiplog, start_chiplog
 from model_files import example_fit
 from run_files import example_header, example_record, write_example
 
+from chiplog.cli import main
 from chiplog.dataset.run_file import RunWriter, read_run
 from chiplog.errors import NotLocked, RunFailed
+from chiplog.file_lock import open_locked
 from chiplog.fitting.result import Fit
 from chiplog.output_file import write_text
 from chiplog.tune.measured.raced import Raced, RaceOptions
@@ -166,3 +168,16 @@ def test_a_second_result_does_not_wait_for_the_first(tmp_path: Path) -> None:
         write_model(tmp_path / "model.json", fits)
         stream.write((tmp_path / "model.json").read_bytes())
     assert len(read_model(tmp_path / "model.json")) == 1
+
+
+def test_a_folder_that_another_trace_writes_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "trace"
+    folder.mkdir()
+    lock = open_locked(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        assert main(["trace", "-o", str(folder), "--", sys.executable, "-c", ""]) == 1
+    finally:
+        os.close(lock)
+    assert f"{folder} is being written by process {os.getpid()}" in capsys.readouterr().err

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import shlex
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,6 +16,7 @@ from chiplog.cli.output import note_build, say
 from chiplog.cli.parameters import Argument, Option
 from chiplog.counts import counted
 from chiplog.errors import RunFailed, UsageError
+from chiplog.file_lock import open_locked
 from chiplog.report import format
 
 if TYPE_CHECKING:
@@ -47,13 +51,13 @@ def trace(
 
     if shutil.which(command[0]) is None:
         raise UsageError(_no_program(command[0]))
-    _make_folder(folder)
-    traced = trace_command(command, folder, mpicxx=mpi, progress=note_build)
-    code = traced.run()
+    with _new_folder(folder):
+        traced = trace_command(command, folder, mpicxx=mpi, progress=note_build)
+        code = traced.run()
     if not any(folder.iterdir()):
         raise RunFailed(
-            f"no rank has written to {folder} (exit code {code}): the program is not one of this MPI, did not come to "
-            "the end of MPI_Init, or starts MPI by MPI_Session_init, which is not traced."
+            f"no rank has written to {folder} (exit code {code}): the program did not start, is not one of this MPI, "
+            "did not come to the end of MPI_Init, or starts MPI by MPI_Session_init, which is not traced."
         )
     say(summary(read_trace(folder), folder))
     if code:
@@ -66,14 +70,20 @@ def _no_program(name: str) -> str:
     return f"there is no program {name}; is it installed, and on the PATH?"
 
 
-def _make_folder(folder: Path) -> None:
+@contextlib.contextmanager
+def _new_folder(folder: Path) -> Iterator[None]:
+    """An empty folder that no other chiplog takes meanwhile."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        is_used = any(folder.iterdir())
+        lock = open_locked(folder, os.O_RDONLY | os.O_DIRECTORY)
     except OSError as error:
         raise UsageError(f"-o {folder} can't be made: {error.strerror}.") from error
-    if is_used:
-        raise UsageError(f"-o {folder} is not empty: name another folder, or remove it.")
+    try:
+        if any(folder.iterdir()):
+            raise UsageError(f"-o {folder} is not empty: name another folder, or remove it.")
+        yield
+    finally:
+        os.close(lock)
 
 
 def summary(trace: Trace, folder: Path) -> str:
