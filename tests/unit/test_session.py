@@ -207,6 +207,15 @@ def test_the_ranks_own_words_come_before_those_of_a_launcher() -> None:
         pass
 
 
+def test_a_launcher_that_starts_no_rank_is_named() -> None:
+    with pytest.raises(RunFailed, match=rf"^the launcher {sys.executable} ended with exit code 3"):
+        with probe("sys.exit(3)"):
+            pass
+    with pytest.raises(RunFailed, match=r"^the probe ended with exit code 3"):
+        with probe("say(header); sys.exit(3)") as session:
+            session.measure(REQUEST)
+
+
 def test_of_a_launchers_words_the_first_that_tells_something_counts() -> None:
     script = (
         "for line in ('--------', 'prterun was unable to launch', 'error: see the manual'):\n"

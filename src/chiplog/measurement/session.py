@@ -17,7 +17,7 @@ from chiplog.dataset.lines import MAX_LINE_BYTES
 from chiplog.errors import ChiplogError, CorruptFile, RankLost, RunFailed, UsageError
 from chiplog.measurement.first_words import first_words
 from chiplog.measurement.meeting import SECRET_BYTES, SECRET_VARIABLE
-from chiplog.measurement.process import ProcessGroup
+from chiplog.measurement.process import PROBE_NAME, ProcessGroup
 from chiplog.measurement.refusals import in_options
 from chiplog.measurement.start_again import CRASHES, NoStart, signal_of, signal_of_rank
 from chiplog.outside import as_json
@@ -279,7 +279,14 @@ class Session:
         if not killed and (name := signal_of_rank(self._all_words())):
             return self._silent_end(name)(f"a rank was killed by {name} (its launcher {end}).")
         kind = self._silent_end(killed) if killed else kind
-        return kind(f"the probe {end}.{self._said()}")
+        return kind(f"{self._started} {end}.{self._said()}")
+
+    @property
+    def _started(self) -> str:
+        """What was started: until ranks have answered it may be a launcher that starts none."""
+        launcher = self._command[0]
+        is_launcher = not self.header and os.path.basename(launcher) != PROBE_NAME
+        return f"the launcher {launcher}" if is_launcher else "the probe"
 
     def _silent_end(self, signal_name: str) -> type[RunFailed]:
         """The kind of an end by a signal without a word of the ranks: a crash before the first may not come again."""
