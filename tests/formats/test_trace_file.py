@@ -20,8 +20,17 @@ from own_trace_files import (
 
 from chiplog.errors import CorruptFile
 from chiplog.tracing.importer import read_trace
+from chiplog.tracing.recorded_rank import read_ranks
 from chiplog.tracing.trace import KINDS
-from chiplog.tracing.trace_file import COMMUNICATOR, HEADER, LISTS, RANGE, SHORT_PEER, STARTS
+from chiplog.tracing.trace_file import (
+    COMMUNICATOR,
+    HEADER,
+    LISTS,
+    RANGE,
+    SHORT_PEER,
+    STARTS,
+    UNKNOWN_LEADER,
+)
 
 
 def test_a_sound_trace_is_read_as_it_is(tmp_path: Path) -> None:
@@ -71,6 +80,14 @@ def test_more_ranks_than_processors_that_they_may_use_are_said(
     trace = read_trace(tmp_path)
     assert len(trace.unmodelled) == bool(sentence)
     assert all(reason.startswith(sentence) for reason in trace.unmodelled)
+
+
+def test_ranks_of_one_kernel_share_a_clock_where_nobody_has_compared_them(tmp_path: Path) -> None:
+    for rank, kernel in enumerate((7, 7, 9, 9)):
+        write_rank(tmp_path, rank, 4, sound_entries(), clock_leader=UNKNOWN_LEADER, kernel=kernel)
+    leaders = [record.header["clock_leader"] for record in read_ranks(sorted(tmp_path.iterdir()))]
+    assert leaders == [0, 0, 2, 2]
+    assert read_trace(tmp_path).notes == ("the clocks of node are only known by the time of day",)
 
 
 def refusal(folder: Path) -> str:

@@ -12,12 +12,12 @@ import numpy as np
 import pytest
 from barrier_programs import PROGRAMS, compile_program
 from command import chiplog
+from traced_programs import launch, names, rows
+from traced_programs import record as record_program
 
 from chiplog.measurement.launchers import OPEN_MPI_AS_ROOT
 from chiplog.measurement.mpis import Mpi
-from chiplog.measurement.tracer import trace_command
-from chiplog.tracing.importer import read_trace
-from chiplog.tracing.trace import KIND_OF, KINDS, RankTrace, Trace
+from chiplog.tracing.trace import Trace
 
 LONG = os.environ.get("CHIPLOG_TEST_LONG") == "1"
 CHECKED = ["openmpi-debian", "mpich-wheel"]
@@ -34,11 +34,6 @@ def mpi(request: pytest.FixtureRequest, promised_mpi: Callable[[str], Mpi]) -> M
 @pytest.fixture(scope="module")
 def program(mpi: Mpi, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return compile_program(mpi, "traced.cpp", tmp_path_factory.mktemp("traced") / "program")
-
-
-def launch(mpi: Mpi, ranks: int) -> list[str]:
-    crowd = ["--bind-to", "none", "--map-by", ":OVERSUBSCRIBE"] if mpi.kind == "openmpi" else []
-    return [str(mpi.launcher), "-n", str(ranks), *crowd]
 
 
 @pytest.fixture(scope="module")
@@ -61,23 +56,9 @@ def record(mpi: Mpi, program: Path, tmp_path: Path) -> Record:
     def run(
         case: str, *arguments: object, ranks: int = 2, program: Path = program
     ) -> tuple[int, Trace]:
-        words = [*launch(mpi, ranks), str(program), case, *map(str, arguments)]
-        traced = trace_command(words, tmp_path, mpicxx=str(mpi.mpicxx))
-        environment = {**os.environ, **OPEN_MPI_AS_ROOT, **traced.environment}
-        done = subprocess.run(
-            traced.words, env=environment, capture_output=True, text=True, timeout=120, check=False
-        )
-        return done.returncode, read_trace(tmp_path)
+        return record_program(mpi, ranks, tmp_path, program, case, *arguments)
 
     return run
-
-
-def names(rank: RankTrace) -> list[str]:
-    return [KINDS[kind] for kind in rank.calls["kind"]]
-
-
-def rows(rank: RankTrace, name: str) -> np.ndarray:
-    return rank.calls[rank.calls["kind"] == KIND_OF[name]]
 
 
 def test_messages_have_the_peer_the_tag_and_the_bytes_that_came(record: Record) -> None:

@@ -44,7 +44,7 @@ class ReplayedTrace:
     """The algorithm that stands for each collective function that was called."""
     notes: tuple[str, ...]
     start_and_end_seconds: float
-    """What MPI_Init and MPI_Finalize take in it."""
+    """What MPI_Init and MPI_Finalize, and those of sessions, take in it."""
     unmodelled: tuple[str, ...] = ()
     """As of the trace."""
 
@@ -120,7 +120,8 @@ def _refuse_endless(joined: JoinedCalls, computed_ns: Integers) -> None:
 def _local_ns(joined: JoinedCalls, plan: ReplayPlan) -> NDArray[np.int64]:
     """How long calls take that are kept as they were.
 
-    In MPI_Init and the like all ranks wait for each other: the shortest of these calls is taken for all.
+    In MPI_Init and the like all ranks wait for each other: of each rank's first call, and second, and so on, the
+    shortest is taken for all.
     """
     durations = joined.durations_ns.copy()
     sends, receives = joined.sends_and_receives()
@@ -133,10 +134,18 @@ def _local_ns(joined: JoinedCalls, plan: ReplayPlan) -> NDArray[np.int64]:
 
 
 def _start_and_end_seconds(joined: JoinedCalls) -> float:
-    return sum(_shortest_ns(joined, name)[1] for name in WITHOUT_COMMUNICATION) / 1e9
+    ns = np.zeros(len(joined.trace.ranks), np.int64)
+    for name in WITHOUT_COMMUNICATION:
+        rows, shortest = _shortest_ns(joined, name)
+        np.add.at(ns, joined.rank[rows], shortest)
+    return int(ns.max(initial=0)) / 1e9
 
 
-def _shortest_ns(joined: JoinedCalls, name: str) -> tuple[NDArray[np.bool_], int]:
-    """Returns which calls are of a function, and how long the shortest of them takes, in ns; 0 without any."""
-    rows = joined.calls["kind"] == kinds(name)[0]
-    return rows, int(joined.durations_ns[rows].min()) if rows.any() else 0
+def _shortest_ns(joined: JoinedCalls, name: str) -> tuple[Integers, Integers]:
+    """Returns the rows of a function, and for each how long the shortest of all ranks' k-th calls takes, in ns."""
+    rows = np.flatnonzero(joined.calls["kind"] == kinds(name)[0])
+    rank = joined.rank[rows]
+    turn = np.arange(rows.size) - np.searchsorted(rank, rank)
+    shortest = np.full(rows.size, np.iinfo(np.int64).max)
+    np.minimum.at(shortest, turn, joined.durations_ns[rows])
+    return rows, shortest[turn]

@@ -44,7 +44,7 @@ COMMUNICATOR_CALLS = (
     *("Comm_dup", "Comm_dup_with_info", "Comm_split", "Comm_split_type", "Comm_create"),
     *("Comm_create_group", "Comm_free", "Cart_create", "Cart_sub", "Graph_create"),
     *("Dist_graph_create", "Dist_graph_create_adjacent", "Intercomm_create", "Intercomm_merge"),
-    *("Comm_idup", "Comm_disconnect"),
+    *("Comm_idup", "Comm_disconnect", "Comm_create_from_group", "Intercomm_create_from_groups"),
 )
 ONE_SIDED = (
     *("Win_create", "Win_allocate", "Win_allocate_shared", "Win_create_dynamic", "Win_sync"),
@@ -66,9 +66,11 @@ LOCAL = (
     *("Dims_create", "Buffer_attach", "Buffer_detach", "Info_create", "Info_set", "Info_free"),
     *("Alloc_mem", "Free_mem", "Get_address", "Error_class", "Error_string"),
 )
-WITHOUT_COMMUNICATION = ("Init", "Init_thread", "Finalize")
+ENDS = ("Finalize", "Session_finalize")
+"""The last of them that a rank calls ends MPI."""
+WITHOUT_COMMUNICATION = ("Init", "Init_thread", "Session_init", *ENDS)
 """They start and end MPI: their time counts for neither the program nor its communication."""
-STARTS_AND_ENDS = ("Init", "Init_thread", "Finalize", "Abort", "Pcontrol")
+STARTS_AND_ENDS = (*WITHOUT_COMMUNICATION, "Abort", "Pcontrol")
 OTHER = "other"
 """Any function that is not listed here."""
 

@@ -14,6 +14,8 @@ from chiplog.errors import CorruptFile, UsageError
 MAGIC = b"CHIPLOGT"
 VERSION, BLOCK_MAGIC, BYTE_VALUES, WORD_BYTES = 1, 0x4B4C4243, 256, 4
 """Given: of the format."""
+UNKNOWN_LEADER = 0xFFFFFFFF
+"""Given: of the format, in place of the rank that leads a clock."""
 MOST_RANKS = 1 << 24
 LARGEST = 1 << 61
 """Given: longer times are none of a program's."""
@@ -41,9 +43,10 @@ HEADER = np.dtype(
         ("mpi", "S128"),
         ("names", "S32", (240,)),
         ("processors", "S128"),
+        ("kernel", "<u8"),
     ]
 )
-"""Given: the format."""
+"""Given: the format. Files of before have zeros in place of the kernel."""
 BLOCK = np.dtype(
     [
         ("magic", "<u4"),
