@@ -15,9 +15,11 @@ from command import chiplog
 from traced_programs import launch, names, rows
 from traced_programs import record as record_program
 
+from chiplog.application.replay import schedule_of
 from chiplog.measurement.launchers import OPEN_MPI_AS_ROOT
 from chiplog.measurement.mpis import Mpi
-from chiplog.tracing.trace import Trace
+from chiplog.simulation import LogGOPS, simulate
+from chiplog.tracing.trace import KIND_OF, Trace
 
 LONG = os.environ.get("CHIPLOG_TEST_LONG") == "1"
 CHECKED = ["openmpi-debian", "mpich-wheel"]
@@ -184,6 +186,22 @@ def test_threads_lose_no_call(record: Record) -> None:
         assert int(rows(rank, "Waitall")["requests"].sum()) == 1200
         assert np.all(np.diff(rank.calls["begin_ns"]) >= 0)
     assert any(note.startswith("several threads call MPI on 2 of 2 ranks") for note in trace.notes)
+
+
+def test_threads_sleep_at_once_in_a_replay_and_are_joined(record: Record) -> None:
+    code, trace = record("sleeping-threads")
+    assert code == 0
+    if "MPI_Sendrecv" not in trace.ranks[0].call_counts:
+        pytest.skip("this MPI gives no MPI_THREAD_MULTIPLE")
+    for rank in trace.ranks:
+        assert rank.thread is not None
+        threads = rank.thread[rank.calls["kind"] == KIND_OF["Sendrecv"]]
+        assert np.bincount(threads).tolist() == [0, 10, 10, 10, 10]
+    replayed = schedule_of(trace)
+    simulation = simulate(replayed.schedule, LogGOPS.from_ns(L=1000, o=100, g=100, G=1))
+    seconds = simulation.makespan_ps * 1e-12 - replayed.start_and_end_seconds
+    by_one_thread = 2 * 10 * (0.020 + 0.040)
+    assert 2 * 10 * 0.040 < seconds < 0.9 * by_one_thread  # a busy machine wakes sleepers late
 
 
 def test_fortran_programs_are_recorded_as_those_in_c(record: Record, fortran_program: Path) -> None:

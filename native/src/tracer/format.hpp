@@ -56,7 +56,7 @@ static_assert(sizeof(FileHeader) <= header_bytes);
 // Calls grow from the header on, their words from the block's end downwards.
 struct BlockHeader {
   std::uint32_t magic;
-  std::uint32_t stream;    // which thread's
+  std::uint32_t stream;    // which thread's, or several threads' that follow each other
   std::uint32_t sequence;  // its number among the stream's blocks
   std::uint32_t unused;
   std::uint64_t base_ticks;  // from which the first call's gap counts
@@ -104,6 +104,8 @@ inline constexpr std::uint8_t more = 252;
 inline constexpr std::uint8_t receiving = 253;
 // A request that the Startall before has started; its words are those of a Start.
 inline constexpr std::uint8_t started = 254;
+// The stream's thread has ended, and what follows is of another one. No words, no times.
+inline constexpr std::uint8_t thread = 255;
 }  // namespace extra
 
 inline constexpr std::int32_t nobody = -1;

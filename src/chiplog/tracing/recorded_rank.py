@@ -59,6 +59,8 @@ class RecordedRank:
     calls: NDArray[Any]
     requests: NDArray[np.int64]
     communicators: dict[int, CommunicatorMembers]
+    thread: NDArray[np.int64]
+    """A number for the thread of each call, shape (calls,)."""
 
     @property
     def rank(self) -> int:
@@ -116,7 +118,7 @@ def _recorded(clocks: dict[int, ClockRate], file: TraceFile) -> RecordedRank:
     clock = clocks[int(file.header["clock_leader"])]
     entries = file.entries
     is_row = (entries["kind"] < file_of.STATUS) | (entries["kind"] >= file_of.RECEIVING)
-    is_row &= entries["kind"] != file_of.BYTE_VALUES - 1
+    is_row &= entries["kind"] != file_of.NEW_THREAD
     rows = np.flatnonzero(is_row)
     calls = np.zeros(rows.size, CALL)
     calls["kind"] = _kinds(file)[entries["kind"][rows]]
@@ -132,7 +134,22 @@ def _recorded(clocks: dict[int, ClockRate], file: TraceFile) -> RecordedRank:
     _join_parts(file, calls, rows)
     requests = _Requests(file, rows, cursor.at)
     requests.fill(calls)
-    return RecordedRank(file.path, file.header, calls, requests.numbers, _communicators(file))
+    return RecordedRank(
+        file.path,
+        file.header,
+        calls,
+        requests.numbers,
+        _communicators(file),
+        _threads(file)[rows],
+    )
+
+
+def _threads(file: TraceFile) -> NDArray[np.int64]:
+    """A number for the thread of each entry: a stream is of one thread, or of several that follow each other."""
+    stream = file.blocks["stream"][file.block]
+    begins = file.entries["kind"] == file_of.NEW_THREAD
+    begins[1:] |= stream[1:] != stream[:-1]
+    return np.cumsum(begins)
 
 
 def _text(raw: bytes) -> str:

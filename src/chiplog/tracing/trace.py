@@ -140,6 +140,8 @@ class RankTrace:
     is_complete: bool = True
     """False where the program ended without MPI_Finalize, or the file was cut."""
     computed_flops: NDArray[np.float64] | None = None
+    thread: NDArray[np.int64] | None = None
+    """Which thread made each call, by the order of their first calls, shape (calls,); None where one made all."""
 
     @property
     def mpi_seconds(self) -> float:
