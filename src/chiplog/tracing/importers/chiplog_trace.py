@@ -159,11 +159,11 @@ def _threads_at_once(record: RecordedRank) -> int:
     np.minimum.at(starts, which, begin)
     np.maximum.at(stops, which, end)
     first = int(np.argmin(starts))
-    own = begin[which == first]
-    starts, stops = np.delete(starts, first), np.delete(stops, first)
-    together = max(int(np.count_nonzero((starts <= at) & (at < stops))) for at in starts.tolist())
-    calls_meanwhile = np.any((own[:, np.newaxis] > starts) & (own[:, np.newaxis] < stops))
-    return max(together, 1) + int(calls_meanwhile)
+    starts, stops = np.sort(np.delete(starts, first)), np.sort(np.delete(stops, first))
+    together = np.arange(1, starts.size + 1) - np.searchsorted(stops, starts, side="right")
+    at = begin[which == first]
+    lasting = np.searchsorted(starts, at) - np.searchsorted(stops, at, side="right")
+    return max(int(together.max()), 1) + bool(np.any(lasting > 0))
 
 
 def _real_minus_monotonic(record: RecordedRank) -> int:
