@@ -197,6 +197,7 @@ class Trace:
     has_times: bool = True
     """False where only computation is known, in flops: then all times are 0."""
     unmodelled: tuple[str, ...] = ()
-    """What no model of messages knows of it, in words: ranks that take turns on processors, and several threads."""
+    """What no model of messages knows of it, in words: ranks and threads that take turns on processors, and threads that
+    wait for each other outside of MPI."""
     mpi: str = ""
     """What the MPI of the program calls itself; "" where that is not known."""
