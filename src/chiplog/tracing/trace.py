@@ -197,7 +197,6 @@ class Trace:
     has_times: bool = True
     """False where only computation is known, in flops: then all times are 0."""
     unmodelled: tuple[str, ...] = ()
-    """What no model of messages knows of it, in words: ranks and threads that take turns on processors, and threads that
-    wait for each other outside of MPI."""
+    """What no model of messages knows of it, in words: ranks or threads that take turns on processors, for example."""
     mpi: str = ""
     """What the MPI of the program calls itself; "" where that is not known."""
