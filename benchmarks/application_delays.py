@@ -92,7 +92,7 @@ def replays(laboratory: Laboratory, model: Path, options: argparse.Namespace) ->
             try:
                 trace = laboratory.trace(name, ranks, options.rounds)
                 said = laboratory.predict(trace, model)
-            except CorruptFile as error:  # calls of several threads may not be replayed
+            except CorruptFile as error:  # its messages wait for each other for ever
                 print(f"{name:15} {ranks} ranks: {str(error)[:160]}  OUT", flush=True)
                 total += 1
                 continue
@@ -118,7 +118,7 @@ def delays(laboratory: Laboratory, model: Path, options: argparse.Namespace) -> 
     """Prints each prediction for a network that differs, and how the program did there."""
     said: dict[str, TracedProgram] = {}
     for name in options.programs:
-        if name == "threads":  # its calls can't be replayed as those of one thread
+        if name == "threads":  # its four threads take turns on two cores
             continue
         said[name] = laboratory.predict(
             laboratory.trace(name, 2, options.rounds), model, list(CHANGES)

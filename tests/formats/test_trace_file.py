@@ -20,8 +20,18 @@ from own_trace_files import (
 
 from chiplog.errors import CorruptFile
 from chiplog.tracing.importer import read_trace
+from chiplog.tracing.recorded_rank import read_ranks
 from chiplog.tracing.trace import KINDS
-from chiplog.tracing.trace_file import COMMUNICATOR, HEADER, LISTS, RANGE, SHORT_PEER, STARTS
+from chiplog.tracing.trace_file import (
+    COMMUNICATOR,
+    HEADER,
+    LISTS,
+    NEW_THREAD,
+    RANGE,
+    SHORT_PEER,
+    STARTS,
+    UNKNOWN_LEADER,
+)
 
 
 def test_a_sound_trace_is_read_as_it_is(tmp_path: Path) -> None:
@@ -71,6 +81,14 @@ def test_more_ranks_than_processors_that_they_may_use_are_said(
     trace = read_trace(tmp_path)
     assert len(trace.unmodelled) == bool(sentence)
     assert all(reason.startswith(sentence) for reason in trace.unmodelled)
+
+
+def test_ranks_of_one_kernel_share_a_clock_where_nobody_has_compared_them(tmp_path: Path) -> None:
+    for rank, kernel in enumerate((7, 7, 9, 9)):
+        write_rank(tmp_path, rank, 4, sound_entries(), clock_leader=UNKNOWN_LEADER, kernel=kernel)
+    leaders = [record.header["clock_leader"] for record in read_ranks(sorted(tmp_path.iterdir()))]
+    assert leaders == [0, 0, 2, 2]
+    assert read_trace(tmp_path).notes == ("the clocks of node are only known by the time of day",)
 
 
 def refusal(folder: Path) -> str:
@@ -156,5 +174,27 @@ def test_replays_of_several_threads_are_said_to_be_unmodelled(tmp_path: Path) ->
         others = [entry for entry in entries if entry[2] == 2]
         write_rank(tmp_path, rank, 2, (entries, words), (others, [words[3]]))
     trace = read_trace(tmp_path)
+    for rank in trace.ranks:
+        assert rank.thread is not None
+        assert sorted(rank.thread.tolist()) == [0] * 5 + [1]
+        assert rank.thread[0] == 0
     assert any(note.startswith("several threads call MPI on 2 of 2 ranks") for note in trace.notes)
-    assert [reason for reason in trace.unmodelled if "several threads" in reason]
+    assert [reason for reason in trace.unmodelled if "threads of a rank" in reason]
+
+
+def test_threads_that_follow_each_other_in_a_stream_are_told_apart(tmp_path: Path) -> None:
+    entries, words = sound_entries()
+    entries[3:3] = [(0, 0, NEW_THREAD, 0, 0, 0)]
+    for number in range(2):
+        write_rank(tmp_path, number, 2, (entries, words))
+    rank = read_trace(tmp_path).ranks[0]
+    assert rank.thread is not None
+    assert rank.thread.tolist() == [0, 0, 1, 1, 1]
+
+
+def test_threads_that_call_at_once_count_among_those_that_take_turns(tmp_path: Path) -> None:
+    for rank in range(2):
+        entries, words = sound_entries()
+        others = [(150, 200, 2, SHORT_PEER | STARTS, 0, 8)]
+        write_rank(tmp_path, rank, 2, (entries, words), (others, [words[3]]), processors=0b11)
+    assert read_trace(tmp_path).unmodelled[0].startswith("4 threads take turns on 2 processors")

@@ -36,13 +36,14 @@ def write_rank(
     *blocks: tuple[list[Entry], list[int]],
     processors: int = 0,
     clock_leader: int = 0,
+    kernel: int = 0,
 ) -> Path:
     """A file of blocks, each of one thread: its entries and their words. `processors` has a bit for each."""
     header = np.zeros(1, HEADER)
     header["magic"], header["version"] = MAGIC, VERSION
     header["header_bytes"], header["block_bytes"] = HEADER_BYTES, BLOCK_BYTES
     header["rank"], header["ranks"], header["is_finalized"] = rank, ranks, 1
-    header["clock_leader"] = clock_leader
+    header["clock_leader"], header["kernel"] = clock_leader, kernel
     header["processors"] = processors.to_bytes(PROCESSOR_BYTES, "little")
     header["first"], header["last"] = (1000, 5000), (10_001_000, 5_005_000)
     header["kinds"], header["host"], header["mpi"] = len(NAMES), b"node", b"Some MPI 1.0"

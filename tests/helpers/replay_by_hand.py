@@ -6,6 +6,7 @@ from chiplog.application.joined_calls import JoinedCalls, collective_calls, join
 from chiplog.application.messages import match
 from chiplog.application.replay import computed_times_ns
 from chiplog.application.replay_plan import NONE, ReplayPlan, plan_replay
+from chiplog.application.threads import threads_of
 from chiplog.collectives.mpis.choice import by_default
 from chiplog.schedule.arrays import CALC, RECEIVE, SEND
 from chiplog.tracing.trace import (
@@ -39,7 +40,7 @@ class ReplayByHand:
     def _run(self, joined: JoinedCalls) -> None:
         starts = joined.of_kinds(*ISENDS, *IRECEIVES, *ICOLLECTIVES, *STARTS)
         halves = joined.of_kinds(SENDRECV_RECEIVE)
-        computed = computed_times_ns(joined, self.plan, None)
+        computed = computed_times_ns(joined, self.plan, threads_of(joined), None)
         for row, rank in enumerate(joined.rank.tolist()):
             if rank != self.rank:
                 self._compute()

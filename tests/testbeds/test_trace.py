@@ -12,12 +12,14 @@ import numpy as np
 import pytest
 from barrier_programs import PROGRAMS, compile_program
 from command import chiplog
+from traced_programs import launch, names, rows
+from traced_programs import record as record_program
 
+from chiplog.application.replay import schedule_of
 from chiplog.measurement.launchers import OPEN_MPI_AS_ROOT
 from chiplog.measurement.mpis import Mpi
-from chiplog.measurement.tracer import trace_command
-from chiplog.tracing.importer import read_trace
-from chiplog.tracing.trace import KIND_OF, KINDS, RankTrace, Trace
+from chiplog.simulation import LogGOPS, simulate
+from chiplog.tracing.trace import KIND_OF, Trace
 
 LONG = os.environ.get("CHIPLOG_TEST_LONG") == "1"
 CHECKED = ["openmpi-debian", "mpich-wheel"]
@@ -34,11 +36,6 @@ def mpi(request: pytest.FixtureRequest, promised_mpi: Callable[[str], Mpi]) -> M
 @pytest.fixture(scope="module")
 def program(mpi: Mpi, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return compile_program(mpi, "traced.cpp", tmp_path_factory.mktemp("traced") / "program")
-
-
-def launch(mpi: Mpi, ranks: int) -> list[str]:
-    crowd = ["--bind-to", "none", "--map-by", ":OVERSUBSCRIBE"] if mpi.kind == "openmpi" else []
-    return [str(mpi.launcher), "-n", str(ranks), *crowd]
 
 
 @pytest.fixture(scope="module")
@@ -61,23 +58,9 @@ def record(mpi: Mpi, program: Path, tmp_path: Path) -> Record:
     def run(
         case: str, *arguments: object, ranks: int = 2, program: Path = program
     ) -> tuple[int, Trace]:
-        words = [*launch(mpi, ranks), str(program), case, *map(str, arguments)]
-        traced = trace_command(words, tmp_path, mpicxx=str(mpi.mpicxx))
-        environment = {**os.environ, **OPEN_MPI_AS_ROOT, **traced.environment}
-        done = subprocess.run(
-            traced.words, env=environment, capture_output=True, text=True, timeout=120, check=False
-        )
-        return done.returncode, read_trace(tmp_path)
+        return record_program(mpi, ranks, tmp_path, program, case, *arguments)
 
     return run
-
-
-def names(rank: RankTrace) -> list[str]:
-    return [KINDS[kind] for kind in rank.calls["kind"]]
-
-
-def rows(rank: RankTrace, name: str) -> np.ndarray:
-    return rank.calls[rank.calls["kind"] == KIND_OF[name]]
 
 
 def test_messages_have_the_peer_the_tag_and_the_bytes_that_came(record: Record) -> None:
@@ -203,6 +186,34 @@ def test_threads_lose_no_call(record: Record) -> None:
         assert int(rows(rank, "Waitall")["requests"].sum()) == 1200
         assert np.all(np.diff(rank.calls["begin_ns"]) >= 0)
     assert any(note.startswith("several threads call MPI on 2 of 2 ranks") for note in trace.notes)
+
+
+def slept_seconds(trace: Trace) -> np.ndarray:
+    """From one message to the next, the longest of all ranks; shape (threads, phases, rounds - 1)."""
+    slept = []
+    for rank in trace.ranks:
+        calls = rows(rank, "Sendrecv")
+        for tag in range(2):
+            begin, end = (calls[name][calls["tag"] == tag] for name in ("begin_ns", "end_ns"))
+            slept.append(begin.reshape(2, 10)[:, 1:] - end.reshape(2, 10)[:, :-1])
+    return np.array(slept).reshape(-1, 2, 2, 9).max(axis=0) * 1e-9
+
+
+def test_threads_sleep_at_once_in_a_replay_and_are_joined(record: Record) -> None:
+    code, trace = record("sleeping-threads")
+    assert code == 0
+    if "MPI_Sendrecv" not in trace.ranks[0].call_counts:
+        pytest.skip("this MPI gives no MPI_THREAD_MULTIPLE")
+    for rank in trace.ranks:
+        assert rank.thread is not None
+        threads = rank.thread[rank.calls["kind"] == KIND_OF["Sendrecv"]]
+        assert np.bincount(threads).tolist() == [0, 10, 10, 10, 10]
+    replayed = schedule_of(trace)
+    simulation = simulate(replayed.schedule, LogGOPS.from_ns(L=1000, o=100, g=100, G=1))
+    seconds = simulation.makespan_ps * 1e-12 - replayed.start_and_end_seconds
+    slept = slept_seconds(trace)
+    at_once, by_one_thread = slept.sum(axis=-1).max(axis=0).sum(), slept.sum()
+    assert at_once < seconds < by_one_thread
 
 
 def test_fortran_programs_are_recorded_as_those_in_c(record: Record, fortran_program: Path) -> None:

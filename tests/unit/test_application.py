@@ -194,6 +194,21 @@ def test_what_starts_and_ends_mpi_takes_as_long_in_a_replay_as_on_the_quickest_r
     assert schedule_of(trace).start_and_end_seconds == pytest.approx(907e-9)
 
 
+def test_each_session_takes_as_long_as_on_the_rank_where_that_session_was_opened_fastest() -> None:
+    trace = trace_of(
+        *(
+            [
+                ImportedCall("Session_init", 0, first),
+                ImportedCall("Session_finalize", 1000, 1007),
+                ImportedCall("Session_init", 2000, second),
+                ImportedCall("Session_finalize", 3000, 3003),
+            ]
+            for first, second in ((900, 2050), (950, 2040))
+        )
+    )
+    assert schedule_of(trace).start_and_end_seconds == pytest.approx(950e-9)
+
+
 def test_many_ranks_that_are_alike_take_one_line() -> None:
     ranks = 64
     trace = trace_of(*([collective("Barrier", 10, 100)] for _ in range(ranks)))

@@ -9,6 +9,7 @@ import pytest
 from acknowledged_sends import (
     LARGEST_EAGER_BYTES,
     SIZES,
+    TIMES,
     acknowledged_sends,
     one_way_seconds,
 )
@@ -92,7 +93,7 @@ def test_trains_that_wait_for_each_message_show_which_sizes_are_acknowledged(noi
     assert acknowledged_sizes(model.fit, SIZES) == set(SIZES[5:])
 
 
-def test_acknowledged_sends_need_not_wait_for_a_late_receiver() -> None:
+def answered_by_a_library() -> FittedParameters:
     """As of MPICH over sockets from 129 to 1,024 B: what answers is not the receiver's program."""
     dataset = acknowledged_sends()
     series = [
@@ -103,10 +104,76 @@ def test_acknowledged_sends_need_not_wait_for_a_late_receiver() -> None:
         else each
         for each in dataset.series
     ]
-    model = fitted(replace(dataset, series=tuple(series)))
+    return fitted(replace(dataset, series=tuple(series)))
+
+
+def test_acknowledged_sends_need_not_wait_for_a_late_receiver() -> None:
+    model = answered_by_a_library()
     assert model.largest_eager_bytes is not None
     assert model.largest_eager_bytes > LARGEST_EAGER_BYTES
     assert acknowledged_sizes(model.fit, SIZES) == set(SIZES[5:])
+
+
+def late_receives(sizes: list[int], late_ns: list[int]) -> Schedule:
+    """Rank 0 sends one message after the other; rank 1 computes before each receive."""
+    builder = ScheduleBuilder(2)
+    sent, received = (builder.calc([rank], duration_ns=[0]) for rank in range(2))
+    for size, duration_ns in zip(sizes, late_ns, strict=True):
+        sent = builder.send([0], to=[1], message_bytes=size, after=[sent])
+        computed = builder.calc([1], duration_ns=[duration_ns], after=[received])
+        received = builder.receive([1], source=[0], message_bytes=size, after=[computed])
+    return builder.build()
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_library_answers_though_the_receiver_is_late(seed: int) -> None:
+    """A send takes there and back; a receive ends when both are there, the message and the receiver."""
+    model, random = answered_by_a_library(), np.random.default_rng(seed)
+    sizes = random.choice([64, 256, 512, 1024], 20).tolist()
+    late_ns = random.integers(0, 600_000, 20).tolist()
+    sent = received = 0.0
+    for size, duration_ns in zip(sizes, late_ns, strict=True):
+        there, back = one_way_seconds(size), one_way_seconds(0)
+        taken = max(received + duration_ns * 1e-9, sent + there - TIMES["o_r"])
+        received = taken + TIMES["o_r"]
+        sent += there + back if size > LARGEST_EAGER_BYTES else TIMES["g"]
+    simulation = model.times(late_receives(sizes, late_ns)).in_the_middle()
+    assert simulation.finish_ps[0] * 1e-12 == pytest.approx(sent, rel=0.02)
+    assert simulation.finish_ps[1] * 1e-12 == pytest.approx(received, rel=0.02)
+
+
+@pytest.mark.parametrize(("size", "waits"), [(512, False), (16384, True)])
+def test_only_a_send_beyond_the_eager_limit_waits_for_a_late_receiver(
+    size: int, waits: bool
+) -> None:
+    late_s = 50e-3
+    schedule = late_receives([size], [round(late_s * 1e9)])
+    simulation = answered_by_a_library().times(schedule).in_the_middle()
+    assert (simulation.finish_ps[0] * 1e-12 > late_s) == waits
+
+
+def test_a_longer_latency_counts_twice_where_a_library_answers() -> None:
+    model, schedule = answered_by_a_library(), exchanges(512)
+    now = seconds(model, schedule)
+    assert now == pytest.approx(ROUNDS * (one_way_seconds(512) + one_way_seconds(0)), rel=0.1)
+    later = seconds(model, schedule, parse_change("L+1000us"))
+    assert later - now == pytest.approx(ROUNDS * 2 * 1e-3, rel=0.01)
+    answer = model.simulate(schedule, follow=True).simulation
+    assert answer.critical_path is not None
+    slopes = answer.critical_path.slopes(answer.schedule, model.in_the_middle(schedule))
+    assert slopes is not None
+    assert slopes.L == 2 * ROUNDS
+
+
+def test_several_sends_at_once_are_answered_at_once() -> None:
+    builder, count = ScheduleBuilder(2), 4
+    begin = builder.calc([0, 1], duration_ns=[0, 0])
+    for _ in range(count):
+        builder.send([0], to=[1], message_bytes=512, after=[begin[:1]])
+        builder.receive([1], source=[0], message_bytes=512, after=[begin[1:]])
+    by_one = seconds(answered_by_a_library(), late_receives([512], [0]))
+    together = seconds(answered_by_a_library(), builder.build())
+    assert by_one < together < 1.5 * by_one
 
 
 def test_sends_that_only_wait_for_a_late_receiver_are_not_acknowledged() -> None:

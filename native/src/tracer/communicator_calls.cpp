@@ -1,4 +1,5 @@
 // Calls that make and free communicators.
+#include <cstddef>
 #include <tuple>
 
 #include "tracer/describe.hpp"
@@ -13,6 +14,13 @@ struct MakeCommunicator {
     const auto all = std::tuple(others...);
     const MPI_Comm made = *std::get<sizeof...(others) - 1>(all);
     if (made != MPI_COMM_NULL) static_cast<void>(group_of(call.stream, made));
+  }
+};
+// From groups: it is named itself, since no other one takes part.
+struct MakeFromGroups {
+  static void after(Described& call, MPI_Group, auto... others) {
+    const auto all = std::tuple(others...);
+    call.in(*std::get<sizeof...(others) - 1>(all));
   }
 };
 // One that exists once the request is completed; it is described when it is used.
@@ -60,3 +68,49 @@ CHIPLOG_CALL(Comm_disconnect, 1, comm_disconnect, COMM_DISCONNECT, Free)
 CHIPLOG_CALL(Type_free, 1, type_free, TYPE_FREE, FreeType)
 CHIPLOG_CALL(Cancel, 1, cancel, CANCEL, Timed)
 CHIPLOG_CALL(Request_get_status, 3, request_get_status, REQUEST_GET_STATUS, Timed)
+
+#ifdef MPI_SESSION_NULL
+static const Kind kind_of_Comm_create_from_group = add_kind("Comm_create_from_group");
+static const Kind kind_of_Intercomm_create_from_groups = add_kind("Intercomm_create_from_groups");
+CHIPLOG_IN_C(Comm_create_from_group, Comm_create_from_group, 5, MakeFromGroups)
+CHIPLOG_IN_C(Intercomm_create_from_groups, Intercomm_create_from_groups, 8, MakeFromGroups)
+
+namespace chiplog::tracer {
+namespace {
+
+using FromGroupInFortran = void(void*, void*, void*, void*, void*, MPI_Fint*, std::size_t);
+
+// The tag is a string of Fortran's, whose length comes last.
+void create_from_group(void* next, void* group, void* tag, void* info, void* handler, void* made, MPI_Fint* error,
+                       std::size_t length) {
+  if (next == nullptr) return;
+  MPI_Fint own_error = MPI_SUCCESS;
+  Stream* const stream = Stream::enter();
+  const Ticks begin = ticks_now();
+  reinterpret_cast<FromGroupInFortran*>(next)(group, tag, info, handler, made, &own_error, length);
+  const Ticks end = ticks_now();
+  if (stream != nullptr) {
+    Described call(*stream);
+    call.kind = kind_of_Comm_create_from_group;
+    if (own_error == MPI_SUCCESS) call.in(FortranArgument<MPI_Comm>(made).in_c());
+    record(call, begin, end);
+    stream->leave();
+  }
+  if (error != nullptr) *error = own_error;
+}
+
+}  // namespace
+}  // namespace chiplog::tracer
+
+#define CHIPLOG_F_FROM_GROUP(SYMBOL)                                                                   \
+  extern "C" CHIPLOG_EXPORT void SYMBOL(void* group, void* tag, void* info, void* handler, void* made, \
+                                        MPI_Fint* error, std::size_t length) {                         \
+    create_from_group(dlsym(RTLD_NEXT, #SYMBOL), group, tag, info, handler, made, error, length);      \
+  }
+CHIPLOG_F_FROM_GROUP(mpi_comm_create_from_group)
+CHIPLOG_F_FROM_GROUP(mpi_comm_create_from_group_)
+CHIPLOG_F_FROM_GROUP(mpi_comm_create_from_group__)
+CHIPLOG_F_FROM_GROUP(MPI_COMM_CREATE_FROM_GROUP)
+CHIPLOG_F_FROM_GROUP(mpi_comm_create_from_group_f08_)
+CHIPLOG_F_FROM_GROUP(mpi_comm_create_from_group_f08ts_)
+#endif

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "tracer/requests.hpp"
+#include "tracer/world.hpp"
 
 namespace chiplog::tracer {
 namespace {
@@ -58,13 +59,12 @@ std::vector<std::uint32_t> runs_of(const std::vector<int>& members) {
 
 // The world ranks of a group, which is freed; -1 for those of another world.
 std::vector<int> world_ranks(MPI_Group group) {
-  MPI_Group world = MPI_GROUP_NULL;
   int size = 0;
   PMPI_Group_size(group, &size);
   std::vector<int> own(static_cast<std::size_t>(size));
   std::vector<int> ranks(own.size(), nobody);
   std::iota(own.begin(), own.end(), 0);
-  if (PMPI_Comm_group(MPI_COMM_WORLD, &world) == MPI_SUCCESS) {
+  if (MPI_Group world = launched_ranks(); world != MPI_GROUP_NULL) {
     PMPI_Group_translate_ranks(group, size, own.data(), world, ranks.data());
     PMPI_Group_free(&world);
   }
@@ -141,6 +141,13 @@ void forget(MPI_Comm communicator) {
     const std::uintptr_t there = slot.key.load(std::memory_order_relaxed);
     if (there == 0) return;
     if (there == key) slot.key.store(freed, std::memory_order_relaxed);
+  }
+}
+
+void forget_all_communicators() {
+  const std::lock_guard guard(table_lock);
+  for (Slot& slot : table) {
+    if (slot.key.load(std::memory_order_relaxed) != 0) slot.key.store(freed, std::memory_order_relaxed);
   }
 }
 

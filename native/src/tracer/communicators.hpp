@@ -13,4 +13,7 @@ namespace chiplog::tracer {
 // Its handle may be used again.
 void forget(MPI_Comm communicator);
 
+// MPI has ended, and may begin again.
+void forget_all_communicators();
+
 }  // namespace chiplog::tracer

@@ -37,11 +37,11 @@ struct FileHeader {
   std::uint32_t kinds;  // how many names there are
   std::int32_t rank;
   std::int32_t ranks;
-  std::uint32_t is_finalized;  // 1 once MPI_Finalize has returned
-  std::uint32_t clock_leader;  // the lowest rank that shares this rank's clock
+  std::uint32_t is_finalized;  // 1 once the last call that ends MPI has returned
+  std::uint32_t clock_leader;  // the lowest rank that shares this rank's clock; unknown_leader before MPI_Init
   std::int64_t realtime_ns;    // at the first reading
   ClockReading first;
-  ClockReading last;  // at MPI_Finalize; zeros before
+  ClockReading last;  // at the end; zeros before
   ClockOffset offset_at_init;
   ClockOffset offset_at_finalize;
   std::uint64_t lost_calls;  // calls for which there was no room on the disk
@@ -49,13 +49,14 @@ struct FileHeader {
   char mpi[128];
   char names[most_kinds][kind_name_bytes];
   std::uint64_t processors[processor_words];  // a bit for each that the rank may run on; zeros where that is not known
+  std::uint64_t kernel;                       // the same on all ranks that share a clock
 };
 static_assert(sizeof(FileHeader) <= header_bytes);
 
 // Calls grow from the header on, their words from the block's end downwards.
 struct BlockHeader {
   std::uint32_t magic;
-  std::uint32_t stream;    // which thread's
+  std::uint32_t stream;    // which thread's, or several threads' that follow each other
   std::uint32_t sequence;  // its number among the stream's blocks
   std::uint32_t unused;
   std::uint64_t base_ticks;  // from which the first call's gap counts
@@ -74,6 +75,7 @@ struct Entry {
 static_assert(sizeof(Entry) == 16);
 
 inline constexpr std::uint16_t unknown_communicator = 0xFFFF;
+inline constexpr std::uint32_t unknown_leader = 0xFFFFFFFF;
 
 // Bits of Entry::flags: which words the entry has, in this order.
 namespace flag {
@@ -102,6 +104,8 @@ inline constexpr std::uint8_t more = 252;
 inline constexpr std::uint8_t receiving = 253;
 // A request that the Startall before has started; its words are those of a Start.
 inline constexpr std::uint8_t started = 254;
+// The stream's thread has ended, and what follows is of another one. No words, no times.
+inline constexpr std::uint8_t thread = 255;
 }  // namespace extra
 
 inline constexpr std::int32_t nobody = -1;

@@ -1,4 +1,5 @@
-// From MPI_Init to MPI_Finalize: the file, the clocks, and the calls that begin and end a program.
+// From the first call that starts MPI to the last one that ends it: the file, the clocks, and these calls. MPI_Init and
+// MPI_Finalize are among them, and those of sessions, which may begin again.
 #include <mpi.h>
 #include <sched.h>
 #include <unistd.h>
@@ -7,6 +8,7 @@
 #include <cstdarg>
 #include <cstdlib>
 #include <cstring>
+#include <mutex>
 #include <string>
 #include <string_view>
 
@@ -14,6 +16,7 @@
 #include "tracer/file.hpp"
 #include "tracer/kinds.hpp"
 #include "tracer/offsets.hpp"
+#include "tracer/world.hpp"
 
 namespace chiplog::tracer {
 namespace {
@@ -21,6 +24,10 @@ namespace {
 const Kind kind_of_Init = add_kind("Init");
 const Kind kind_of_Init_thread = add_kind("Init_thread");
 const Kind kind_of_Finalize = add_kind("Finalize");
+#ifdef MPI_SESSION_NULL
+const Kind kind_of_Session_init = add_kind("Session_init");
+const Kind kind_of_Session_finalize = add_kind("Session_finalize");
+#endif
 const Kind kind_of_Abort = add_kind("Abort");
 const Kind kind_of_Pcontrol = add_kind("Pcontrol");
 
@@ -33,7 +40,8 @@ void fill_header(FileHeader& header, int rank, int ranks) {
   header.block_bytes = static_cast<std::uint32_t>(block_bytes);
   header.rank = rank;
   header.ranks = ranks;
-  header.clock_leader = offsets.leader();
+  header.clock_leader = unknown_leader;
+  header.kernel = kernel_name();
   header.first = clocks_at_load;
   header.realtime_ns = clock_now_ns(CLOCK_REALTIME) - (clock_now_ns(CLOCK_MONOTONIC) - clocks_at_load.monotonic_ns);
   gethostname(header.host, sizeof header.host - 1);
@@ -90,28 +98,60 @@ void write_simple(Kind kind, Ticks begin, Ticks end, int tag = 0) {
   stream->leave();
 }
 
-void after_initialisation(Kind kind, Ticks begin, Ticks end) {
+constinit std::mutex recording_lock;
+
+// Makes the file, or goes on with it where MPI begins again. Ranks are those of the launch.
+void begin_recording() {
+  const std::lock_guard guard(recording_lock);
+  if (is_recording) return;
+  const char* const folder = std::getenv("CHIPLOG_TRACE");
+  if (folder == nullptr || *folder == '\0') return;
+  if (!trace_file.is_open()) {
+    MPI_Group all = launched_ranks();
+    if (all == MPI_GROUP_NULL) return say("no trace is recorded: this MPI does not say which ranks were launched.");
+    int rank = 0;
+    int ranks = 1;
+    PMPI_Group_rank(all, &rank);
+    PMPI_Group_size(all, &ranks);
+    PMPI_Group_free(&all);
+    if (!trace_file.create(std::string(folder) + "/rank-" + std::to_string(rank) + ".trace")) return;
+    fill_header(trace_file.header(), rank, ranks);
+  }
+  trace_file.header().is_finalized = 0;
+  is_recording = true;
+}
+
+// Unless MPI is still there.
+void end_recording() {
+  const std::lock_guard guard(recording_lock);
+  if (is_anything_open()) return;
+  is_recording = false;
+  forget_all_communicators();
+  trace_file.header().last = read_clocks();
+  trace_file.header().is_finalized = 1;
+}
+
+// All ranks come here, so their clocks are compared.
+void after_initialisation() {
   const char* const folder = std::getenv("CHIPLOG_TRACE");
   if (folder == nullptr || *folder == '\0' || is_spawned()) return;
-  int rank = 0;
-  int ranks = 1;
   int level = MPI_THREAD_SINGLE;
-  PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
   PMPI_Query_thread(&level);
-  has_threads = level == MPI_THREAD_MULTIPLE;
+  has_threads = has_threads || level == MPI_THREAD_MULTIPLE;
   offsets.begin();
   const ClockOffset offset = offsets.measure();
-  if (!trace_file.create(std::string(folder) + "/rank-" + std::to_string(rank) + ".trace")) return;
-  fill_header(trace_file.header(), rank, ranks);
+  begin_recording();
+  if (!is_recording) return;
+  trace_file.header().clock_leader = offsets.leader();
   trace_file.header().offset_at_init = offset;
-  is_recording = true;
-  write_simple(kind, begin, end);
-  if (Stream* const stream = Stream::enter(); stream != nullptr) {
-    static_cast<void>(group_of(*stream, MPI_COMM_WORLD));
-    static_cast<void>(group_of(*stream, MPI_COMM_SELF));
-    stream->leave();
-  }
+}
+
+void describe_predefined() {
+  Stream* const stream = Stream::enter();
+  if (stream == nullptr) return;
+  static_cast<void>(group_of(*stream, MPI_COMM_WORLD));
+  static_cast<void>(group_of(*stream, MPI_COMM_SELF));
+  stream->leave();
 }
 
 void before_finalisation() {
@@ -120,43 +160,92 @@ void before_finalisation() {
   offsets.end();
 }
 
-void after_finalisation(Ticks begin, Ticks end) {
-  if (!is_recording) return;
-  write_simple(kind_of_Finalize, begin, end);
-  is_recording = false;
-  trace_file.header().last = read_clocks();
-  trace_file.header().is_finalized = 1;
+// Whether this thread starts or ends MPI just now: functions in Fortran may call those in C.
+thread_local bool is_within = false;
+
+struct TimedCall {
+  int error = MPI_SUCCESS;
+  Ticks begin = 0;
+  Ticks end = 0;
+};
+
+// Calls within the call are not recorded.
+template <class Run>
+TimedCall timed(Run run) {
+  TimedCall call;
+  Stream* const stream = Stream::enter();
+  call.begin = ticks_now();
+  call.error = run();
+  call.end = ticks_now();
+  if (stream != nullptr) stream->leave();
+  return call;
 }
 
-// Whether MPI starts or ends just now: functions in Fortran may call those in C.
-bool is_within = false;
+void write_end(Kind kind, const TimedCall& call) {
+  if (!is_recording) return;
+  write_simple(kind, call.begin, call.end);
+  end_recording();
+}
+
+template <class Run>
+int initialised(Kind kind, Run run) {
+  if (is_within) return run();
+  is_within = true;
+  end_under_other_mpi();
+  const TimedCall call = timed(run);
+  if (call.error == MPI_SUCCESS) {
+    open_world();
+    after_initialisation();
+    write_simple(kind, call.begin, call.end);
+    describe_predefined();
+  }
+  is_within = false;
+  return call.error;
+}
 
 template <class Run>
 int finalised(Run run) {
   if (is_within) return run();
   is_within = true;
   before_finalisation();
-  Stream* const stream = Stream::enter();
-  const Ticks begin = ticks_now();
-  const int error = run();
-  const Ticks end = ticks_now();
-  if (stream != nullptr) stream->leave();
-  after_finalisation(begin, end);
+  close_world();
+  const TimedCall call = timed(run);
+  write_end(kind_of_Finalize, call);
   is_within = false;
-  return error;
+  return call.error;
 }
-template <class Run>
-int initialised(Kind kind, Run run) {
+
+#ifdef MPI_SESSION_NULL
+// `made` says which session there is after the call. Its threads may come, whatever MPI_Init has given; other ranks
+// need not, so clocks are not compared.
+template <class Run, class Made>
+int session_opened(Run run, Made made) {
   if (is_within) return run();
   is_within = true;
   end_under_other_mpi();
-  const Ticks begin = ticks_now();
-  const int error = run();
-  const Ticks end = ticks_now();
-  if (error == MPI_SUCCESS) after_initialisation(kind, begin, end);
+  const TimedCall call = timed(run);
+  if (call.error == MPI_SUCCESS) {
+    open_session(made());
+    has_threads = true;
+    begin_recording();
+    write_simple(kind_of_Session_init, call.begin, call.end);
+  }
   is_within = false;
-  return error;
+  return call.error;
 }
+
+template <class Run>
+int session_closed(MPI_Session session, Run run) {
+  if (is_within) return run();
+  is_within = true;
+  close_session(session);
+  const TimedCall call = timed(run);
+  if (call.error != MPI_SUCCESS) open_session(session);
+  write_end(kind_of_Session_finalize, call);
+  is_within = false;
+  return call.error;
+}
+#endif
 
 int in_fortran(void* function, auto*... arguments) {
   MPI_Fint error = MPI_SUCCESS;
@@ -185,6 +274,15 @@ CHIPLOG_EXPORT int MPI_Init_thread(int* count, char*** arguments, int required, 
 CHIPLOG_EXPORT int MPI_Finalize() {
   return finalised([] { return CHIPLOG_NEXT(Finalize)(); });
 }
+#ifdef MPI_SESSION_NULL
+CHIPLOG_EXPORT int MPI_Session_init(MPI_Info info, MPI_Errhandler handler, MPI_Session* session) {
+  return session_opened([&] { return CHIPLOG_NEXT(Session_init)(info, handler, session); }, [&] { return *session; });
+}
+CHIPLOG_EXPORT int MPI_Session_finalize(MPI_Session* session) {
+  return session_closed(session == nullptr ? MPI_SESSION_NULL : *session,
+                        [&] { return CHIPLOG_NEXT(Session_finalize)(session); });
+}
+#endif
 CHIPLOG_EXPORT int MPI_Abort(MPI_Comm comm, int code) {
   const Ticks now = ticks_now();
   write_simple(kind_of_Abort, now, now, code);
@@ -212,6 +310,17 @@ CHIPLOG_EXPORT int MPI_Pcontrol(const int level, ...) {
     void* const next = dlsym(RTLD_NEXT, #SYMBOL);               \
     finish(error, finalised([&] { return in_fortran(next); })); \
   }
+#define CHIPLOG_F_SESSION_INIT(SYMBOL)                                                                \
+  CHIPLOG_EXPORT void SYMBOL(MPI_Fint* info, MPI_Fint* handler, MPI_Fint* session, MPI_Fint* error) { \
+    void* const next = dlsym(RTLD_NEXT, #SYMBOL);                                                     \
+    finish(error, session_opened([&] { return in_fortran(next, info, handler, session); },            \
+                                 [&] { return PMPI_Session_f2c(*session); }));                        \
+  }
+#define CHIPLOG_F_SESSION_FINALIZE(SYMBOL)                                                                \
+  CHIPLOG_EXPORT void SYMBOL(MPI_Fint* session, MPI_Fint* error) {                                        \
+    void* const next = dlsym(RTLD_NEXT, #SYMBOL);                                                         \
+    finish(error, session_closed(PMPI_Session_f2c(*session), [&] { return in_fortran(next, session); })); \
+  }
 #define CHIPLOG_F_ABORT(SYMBOL)                                                 \
   CHIPLOG_EXPORT void SYMBOL(MPI_Fint* comm, MPI_Fint* code, MPI_Fint* error) { \
     const Ticks now = ticks_now();                                              \
@@ -229,6 +338,10 @@ CHIPLOG_EXPORT int MPI_Pcontrol(const int level, ...) {
 CHIPLOG_EACH_NAME(CHIPLOG_F_INIT, init, INIT)
 CHIPLOG_EACH_NAME(CHIPLOG_F_INIT_THREAD, init_thread, INIT_THREAD)
 CHIPLOG_EACH_NAME(CHIPLOG_F_FINALIZE, finalize, FINALIZE)
+#ifdef MPI_SESSION_NULL
+CHIPLOG_EACH_NAME(CHIPLOG_F_SESSION_INIT, session_init, SESSION_INIT)
+CHIPLOG_EACH_NAME(CHIPLOG_F_SESSION_FINALIZE, session_finalize, SESSION_FINALIZE)
+#endif
 CHIPLOG_EACH_NAME(CHIPLOG_F_ABORT, abort, ABORT)
 CHIPLOG_EACH_NAME(CHIPLOG_F_PCONTROL, pcontrol, PCONTROL)
 }

@@ -14,7 +14,8 @@ namespace {
 constexpr int rounds = 20;
 constexpr int tag = 7;
 
-// The same for all processes of one kernel, and so of one CLOCK_MONOTONIC.
+}  // namespace
+
 std::uint64_t kernel_name() {
   std::string name;
   std::ifstream("/proc/sys/kernel/random/boot_id") >> name;
@@ -25,10 +26,8 @@ std::uint64_t kernel_name() {
   }
   std::uint64_t hash = 14695981039346656037U;  // FNV-1a
   for (const char letter : name) hash = (hash ^ static_cast<unsigned char>(letter)) * 1099511628211U;
-  return hash;
+  return hash == 0 ? 1 : hash;
 }
-
-}  // namespace
 
 void ClockOffsets::begin() {
   int rank = 0;

@@ -9,6 +9,9 @@
 
 namespace chiplog::tracer {
 
+// The same for all processes of one kernel, and so of one CLOCK_MONOTONIC; never 0.
+[[nodiscard]] std::uint64_t kernel_name();
+
 // Measures against rank 0, over a communicator of its own. All ranks call it at MPI_Init and at MPI_Finalize.
 class ClockOffsets {
  public:

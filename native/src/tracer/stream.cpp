@@ -69,6 +69,7 @@ class StreamOwner {
       stream_->number_ = streams_++;
     } else {
       spare_ = stream_->next_spare_;
+      stream_->write_new_thread();
     }
   }
   ~StreamOwner() {
@@ -196,6 +197,10 @@ void Stream::write_more(std::span<const std::uint32_t> requests) {
     for (const std::uint32_t one : part) *--back_ = one;
     put({0, 0, extra::more, flag::lists, 0, static_cast<std::uint32_t>(part.size())});
   }
+}
+
+void Stream::write_new_thread() {
+  if (reserve(1, 0, last_end_) != nullptr) put({0, 0, extra::thread, 0, 0, 0});
 }
 
 void Stream::write_receiving(std::int32_t source, std::int32_t tag, std::uint64_t bytes) {

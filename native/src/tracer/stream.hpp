@@ -64,6 +64,7 @@ class Stream {
   bool next_block(Ticks now);
   void put(const Entry& entry);
   void write_more(std::span<const std::uint32_t> requests);
+  void write_new_thread();
 
   std::byte* front_ = nullptr;
   std::uint32_t* back_ = nullptr;

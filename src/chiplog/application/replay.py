@@ -12,6 +12,7 @@ from chiplog.application.messages import match
 from chiplog.application.replay_arrays import ReplayArrays
 from chiplog.application.replay_events import events_of
 from chiplog.application.replay_plan import NONE, Integers, ReplayPlan, plan_replay
+from chiplog.application.threads import Threads, threads_of
 from chiplog.collectives.mpis.choice import Chooser
 from chiplog.collectives.mpis.known import chooser_of, release_in
 from chiplog.counts import refuse_more
@@ -44,7 +45,7 @@ class ReplayedTrace:
     """The algorithm that stands for each collective function that was called."""
     notes: tuple[str, ...]
     start_and_end_seconds: float
-    """What MPI_Init and MPI_Finalize take in it."""
+    """What MPI_Init and MPI_Finalize, and those of sessions, take in it."""
     unmodelled: tuple[str, ...] = ()
     """As of the trace."""
 
@@ -66,11 +67,12 @@ def schedule_of(
     joined = join(trace)
     choose = choose or chooser_of(release_in(trace.mpi))
     plan = plan_replay(joined, match(joined), collective_calls(joined), choose)
-    computed_ns = computed_times_ns(joined, plan, flops_per_second)
+    events = events_of(joined, plan, overlap=overlap)
+    threads = threads_of(joined)
+    joined, plan, events = threads.calls(joined), threads.plan(plan), threads.events(events)
+    computed_ns = computed_times_ns(joined, plan, threads, flops_per_second)
     _refuse_endless(joined, computed_ns)
-    arrays = ReplayArrays(
-        joined, plan, events_of(joined, plan, overlap=overlap), computed_ns, overlap
-    )
+    arrays = ReplayArrays(joined, plan, events, threads, computed_ns, overlap)
     refuse_more(
         "TRACE: operations of its replay", arrays.operations, MOST_OPERATIONS, "replay a part of it"
     )
@@ -84,9 +86,9 @@ def schedule_of(
 
 
 def computed_times_ns(
-    joined: JoinedCalls, plan: ReplayPlan, flops_per_second: float | None
+    joined: JoinedCalls, plan: ReplayPlan, threads: Threads, flops_per_second: float | None
 ) -> Integers:
-    """The time that a rank computes before each call, or in it: calls that don't communicate are computation, too."""
+    """The time that a thread computes before each call, or in it: calls that don't communicate are computation, too."""
     ranks = joined.trace.ranks
     if not joined.trace.has_times:
         if flops_per_second is None:
@@ -99,9 +101,9 @@ def computed_times_ns(
     begin, end = joined.calls["begin_ns"], joined.calls["end_ns"]
     before = np.concatenate([[0], end[:-1]])
     is_first = np.ones(begin.size, bool)
-    is_first[1:] = joined.rank[1:] != joined.rank[:-1]
+    is_first[1:] = threads.chain[1:] != threads.chain[:-1]
     before[is_first] = begin.min(initial=0)
-    computed = np.maximum(begin - before, 0)
+    computed = np.maximum(begin - np.maximum(before, threads.until_ns), 0)
     return np.asarray(computed + _local_ns(joined, plan))
 
 
@@ -120,7 +122,8 @@ def _refuse_endless(joined: JoinedCalls, computed_ns: Integers) -> None:
 def _local_ns(joined: JoinedCalls, plan: ReplayPlan) -> NDArray[np.int64]:
     """How long calls take that are kept as they were.
 
-    In MPI_Init and the like all ranks wait for each other: the shortest of these calls is taken for all.
+    In MPI_Init and the like all ranks wait for each other: of each rank's first call, and second, and so on, the
+    shortest is taken for all.
     """
     durations = joined.durations_ns.copy()
     sends, receives = joined.sends_and_receives()
@@ -133,10 +136,18 @@ def _local_ns(joined: JoinedCalls, plan: ReplayPlan) -> NDArray[np.int64]:
 
 
 def _start_and_end_seconds(joined: JoinedCalls) -> float:
-    return sum(_shortest_ns(joined, name)[1] for name in WITHOUT_COMMUNICATION) / 1e9
+    ns = np.zeros(len(joined.trace.ranks), np.int64)
+    for name in WITHOUT_COMMUNICATION:
+        rows, shortest = _shortest_ns(joined, name)
+        np.add.at(ns, joined.rank[rows], shortest)
+    return int(ns.max(initial=0)) / 1e9
 
 
-def _shortest_ns(joined: JoinedCalls, name: str) -> tuple[NDArray[np.bool_], int]:
-    """Returns which calls are of a function, and how long the shortest of them takes, in ns; 0 without any."""
-    rows = joined.calls["kind"] == kinds(name)[0]
-    return rows, int(joined.durations_ns[rows].min()) if rows.any() else 0
+def _shortest_ns(joined: JoinedCalls, name: str) -> tuple[Integers, Integers]:
+    """Returns the rows of a function, and for each how long the shortest of all ranks' k-th calls takes, in ns."""
+    rows = np.flatnonzero(joined.calls["kind"] == kinds(name)[0])
+    rank = joined.rank[rows]
+    turn = np.arange(rows.size) - np.searchsorted(rank, rank)
+    shortest = np.full(rows.size, np.iinfo(np.int64).max)
+    np.minimum.at(shortest, turn, joined.durations_ns[rows])
+    return rows, shortest[turn]

@@ -1,8 +1,9 @@
 """The operations of a replay and what they wait for, made for all calls at once.
 
-A rank's points, one after the other, are where something begins: what was computed since the point before, or a call's
-messages or collective operation. A point waits for what the one before it leaves: its own end, or, where the rank goes
-on meanwhile, its begin; and for all that calls of Wait and the like between the two wait for.
+The points of a thread, one after the other, are where something begins: what was computed since the point before, or a
+call's messages or collective operation. A point waits for what the one before it leaves: its own end, or, where the
+thread goes on meanwhile, its begin; and for all that calls of Wait and the like between the two wait for. Where a
+thread begins or is joined, a point also waits for what a point of another thread leaves.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from chiplog.application.collective_templates import TemplateStep
 from chiplog.application.joined_calls import JoinedCalls
 from chiplog.application.replay_events import Pieces, ReplayEvents, ranges
 from chiplog.application.replay_plan import NONE, Integers, PlannedCollective, ReplayPlan
+from chiplog.application.threads import Threads
 from chiplog.schedule.arrays import CALC, DEPENDENCY, OPERATION, RECEIVE, SEND, Schedule
 
 
@@ -94,6 +96,7 @@ class ReplayArrays:
     joined: JoinedCalls
     plan: ReplayPlan
     events: ReplayEvents
+    threads: Threads
     computed_ns: Integers
     overlap: bool = False
     """Is what follows a call that waits computed before its messages are waited for?"""
@@ -121,14 +124,15 @@ class ReplayArrays:
     @cached_property
     def _rows(self) -> Integers:
         """The rows of flushes, twice as large as they are; an odd number is the end of the rank of the row before."""
-        rank = self.joined.rank
+        chain = self.threads.chain
         last = (
-            np.flatnonzero(np.append(rank[1:] != rank[:-1], True))
-            if rank.size
+            np.flatnonzero(np.append(chain[1:] != chain[:-1], True))
+            if chain.size
             else np.empty(0, np.int64)
         )
         is_event = self.events.begins.copy()
         is_event[self.events.waits] = True
+        is_event[self.threads.forks[:, 0]] = is_event[self.threads.joins[:, 1]] = True
         events = np.flatnonzero(is_event)
         return np.sort(np.concatenate((2 * events, 2 * last + 1)))
 
@@ -137,14 +141,18 @@ class ReplayArrays:
         return self.joined.rank[self._rows // 2]
 
     @cached_property
+    def _chain(self) -> Integers:
+        return self.threads.chain[self._rows // 2]
+
+    @cached_property
     def _computed(self) -> Integers:
         """What was computed at each flush, since the one before it."""
         until = np.cumsum(self.computed_ns)[self._rows // 2]
-        first = np.searchsorted(self.joined.rank, np.arange(len(self.joined.trace.ranks)))
-        at_begin = np.concatenate(([0], np.cumsum(self.computed_ns)))[first][self._rank]
+        first = np.searchsorted(self.threads.chain, np.arange(self.threads.cpu_of_chain.size))
+        at_begin = np.concatenate(([0], np.cumsum(self.computed_ns)))[first][self._chain]
         before = np.concatenate(([0], until))[: until.size]
         is_first = np.ones(until.size, bool)
-        is_first[1:] = self._rank[1:] != self._rank[:-1]
+        is_first[1:] = self._chain[1:] != self._chain[:-1]
         computed: Integers = until - np.where(is_first, at_begin, before)
         return computed
 
@@ -203,6 +211,7 @@ class ReplayArrays:
         at = self._first_operation[flushes]
         operations["amount"][at] = self._computed[flushes]
         operations["rank"][at] = self._rank[flushes]
+        operations["cpu"][at] = self.threads.cpu_of_chain[self._chain[flushes]]
         operations["kind"][at] = CALC
 
     def _fill_messages(self, operations: NDArray[Any]) -> None:
@@ -220,7 +229,15 @@ class ReplayArrays:
             operations["rank"][at] = self.joined.rank[rows]
             operations["peer"][at] = self.plan.peer[rows]
             operations["tag"][at] = self.plan.tag[rows]
-            operations["kind"][at] = np.where(self.plan.is_send[rows], SEND, RECEIVE)
+            is_send = self.plan.is_send[rows]
+            operations["kind"][at] = np.where(is_send, SEND, RECEIVE)
+            operations["cpu"][at] = np.where(
+                is_send, self._message_cpu[rows], self.threads.cpu[rows]
+            )
+
+    @cached_property
+    def _message_cpu(self) -> Integers:
+        return self.threads.message_cpu(self.plan)
 
     @cached_property
     def _collectives(self) -> tuple[Integers, Integers]:
@@ -237,12 +254,16 @@ class ReplayArrays:
         at = ranges(self._first_begun[flushes], table.count[lists]).number
         step, flush = pieces.number, flushes[pieces.run]
         kind = table.kind[step]
-        tag = self.plan.tag[self._rows[flush] // 2] + table.tag[step]
+        row = self._rows[flush] // 2
+        tag = self.plan.tag[row] + table.tag[step]
         operations["amount"][at] = table.amount[step]
         operations["rank"][at] = self._rank[flush]
         operations["peer"][at] = table.peer[step]
         operations["tag"][at] = np.where(kind == CALC, 0, tag)
         operations["kind"][at] = kind
+        operations["cpu"][at] = np.where(
+            kind == SEND, self._message_cpu[row], self.threads.cpu[row]
+        )
 
     def _inside(self) -> tuple[Integers, Integers]:
         """What steps of collectives wait for of their own: pairs of operations, of ends and of starts."""
@@ -284,14 +305,44 @@ class ReplayArrays:
         ended = _Edges(of_computing[calc], self._first_operation[calc]).and_also(
             of_begin[begun][last.run][ends_now], last.number[ends_now]
         )
-        point_rank = np.zeros(int(points[-1]) if points.size else 0, np.int64)
-        point_rank[of_computing[calc]] = self._rank[calc]
-        point_rank[of_begin[begun]] = self._rank[begun]
+        chain_of_point = np.zeros(int(points[-1]) if points.size else 0, np.int64)
+        chain_of_point[of_computing[calc]] = self._chain[calc]
+        chain_of_point[of_begin[begun]] = self._chain[begun]
         waiting = self._awaited(points, begun, last)
         ended = ended.and_also(waiting.point, waiting.operation)
         starts_now = goes_on[first.run]
         started = _Edges(of_begin[begun][first.run][starts_now], first.number[starts_now])
-        return ended.before(firsts, point_rank), started.before(firsts, point_rank)
+        links = self._links(points, chain_of_point)
+
+        def pairs(edges: _Edges) -> Integers:
+            of_links = edges.linked(*links).pairs_with(firsts)
+            return np.concatenate((edges.before(firsts, chain_of_point), of_links))
+
+        return pairs(ended), pairs(started)
+
+    def _links(self, points: Integers, chain_of_point: Integers) -> tuple[Integers, Integers]:
+        """The points that forks and joins go from, and those that they go to.
+
+        The latter wait for what the next point of the former's thread would wait for.
+        """
+        row, born = self.threads.forks.T
+        ended, joined_after = self.threads.joins.T
+        chains = self.threads.chain
+        until = [points[np.searchsorted(self._rows, 2 * at)] - 1 for at in (row, joined_after)]
+        bounds = np.searchsorted(chain_of_point, np.arange(self.threads.cpu_of_chain.size + 1))
+        before = np.concatenate((until[0], bounds[ended + 1] - 1))
+        after = np.concatenate((bounds[born], until[1] + 1))
+        of_chain = (
+            np.concatenate((chains[row], ended)),
+            np.concatenate((born, chains[joined_after])),
+        )
+        sound = (before >= 0) & (after < chain_of_point.size)
+        before, after = before[sound], after[sound]
+        sound_chains = [chain[sound] for chain in of_chain]
+        is_there = (chain_of_point[before] == sound_chains[0]) & (
+            chain_of_point[after] == sound_chains[1]
+        )
+        return before[is_there], after[is_there]
 
     def _awaited(self, points: Integers, begun: Integers, last: Pieces) -> _Edges:
         """The ends that calls of Wait and the like wait for, each with the point before whose next one that is.
@@ -312,12 +363,12 @@ class ReplayArrays:
         Where nothing is, its own last point; between the flush and the computing only more messages may begin so.
         """
         size = self._rows.size
-        is_same_rank = np.append(self._rank[1:] == self._rank[:-1], False)
-        computes = np.append(self._computed[1:] > 0, False) & is_same_rank
+        is_same_chain = np.append(self._chain[1:] == self._chain[:-1], False)
+        computes = np.append(self._computed[1:] > 0, False) & is_same_chain
         begins_more = np.zeros(size, bool)
         row = self._rows // 2
         begins_more[self._begun_at] = self.events.waits_itself[row[self._begun_at]]
-        goes_on = np.append(begins_more[1:], False) & is_same_rank & ~computes
+        goes_on = np.append(begins_more[1:], False) & is_same_chain & ~computes
         last = np.where(goes_on, size, np.arange(size))[::-1]
         until = np.minimum.accumulate(last)[::-1]
         after: Integers = (points - 1)[until] + computes[until]
@@ -337,18 +388,32 @@ class _Edges:
             np.concatenate((self.point, point)), np.concatenate((self.operation, operation))
         )
 
-    def before(self, firsts: _Edges, rank_of_point: Integers) -> Integers:
-        """Pairs of the operations that begin the next point of the rank, and these, shape (pairs, 2)."""
-        order = np.argsort(firsts.point, kind="stable")
-        point, operation = firsts.point[order], firsts.operation[order]
-        following = np.minimum(self.point + 1, rank_of_point.size - 1)
-        is_followed = (self.point + 1 < rank_of_point.size) & (
-            rank_of_point[following] == rank_of_point[self.point]
+    def before(self, firsts: _Edges, chain_of_point: Integers) -> Integers:
+        """Pairs of the operations that begin the next point of the thread, and these, shape (pairs, 2)."""
+        following = np.minimum(self.point + 1, chain_of_point.size - 1)
+        is_followed = (self.point + 1 < chain_of_point.size) & (
+            chain_of_point[following] == chain_of_point[self.point]
         )
-        begin = np.searchsorted(point, following)
-        count = np.where(is_followed, np.searchsorted(point, following, side="right") - begin, 0)
-        pieces = ranges(begin, count)
-        return np.stack((operation[pieces.number], self.operation[pieces.run]), axis=1)
+        next_point = _Edges(following[is_followed], self.operation[is_followed])
+        return next_point.pairs_with(firsts)
+
+    def pairs_with(self, firsts: _Edges) -> Integers:
+        """Pairs of the operations that begin the same points, and these, shape (pairs, 2)."""
+        pieces = firsts.of_points(self.point)
+        return np.stack((pieces.number, self.operation[pieces.run]), axis=1)
+
+    def linked(self, before: Integers, after: Integers) -> _Edges:
+        """Those of points `before`, each for the point `after` at the same place."""
+        pieces = self.of_points(before)
+        return _Edges(after[pieces.run], pieces.number)
+
+    def of_points(self, points: Integers) -> Pieces:
+        """The operations of some points."""
+        order = np.argsort(self.point, kind="stable")
+        point = self.point[order]
+        begin = np.searchsorted(point, points)
+        pieces = ranges(begin, np.searchsorted(point, points, side="right") - begin)
+        return Pieces(pieces.run, self.operation[order][pieces.number])
 
 
 def _dependencies(*pairs: Integers) -> NDArray[Any]:

@@ -17,7 +17,7 @@ from chiplog.fitting.predictions.known import Array, refusal
 from chiplog.fitting.predictions.regime import curve_of
 from chiplog.fitting.predictions.span import AnswerSpan, Evaluate, first_points
 from chiplog.fitting.quantities.incast import INCAST
-from chiplog.fitting.result import Fit
+from chiplog.fitting.result import Fit, Parameter
 from chiplog.fitting.settings import SHORTEST_SECONDS
 from chiplog.json_values import plain
 from chiplog.prediction.anchored import without_exchanges
@@ -75,6 +75,8 @@ class FittedParameters:
     fit: Fit
     largest_eager_bytes: int | None = None
     """S: longer sends wait for their receive; None where none does, or where it is not known."""
+    sure_to_return_bytes: int = 0
+    """The largest send that was seen to return although its receiver was late; 0 where none was."""
     follows_acknowledgements: bool = True
     """Does a schedule get the messages that tell a sender that its own has come, where the fit shows them?"""
 
@@ -100,8 +102,10 @@ class FittedParameters:
         if self.follows_acknowledgements:
             longer = sizes if asked is None else [size for size in sizes if size > asked]
             acknowledged = acknowledged_sizes(self.fit, longer)
+        returning = self.sure_to_return_bytes if asked is None else 0
+        by_library = frozenset(size for size in acknowledged if size <= returning)
         return ScheduleTimes(
-            with_acknowledgements(schedule, acknowledged),
+            with_acknowledgements(schedule, acknowledged - by_library, by_library),
             self.speaker,
             conditions,
             used=used,
@@ -262,16 +266,20 @@ def parameters_to_simulate(fits: Sequence[Fit], *, anyway: bool = False) -> Fitt
     """From one of several fits of one target; UsageError as of `fitted_parameters`."""
     usable = usable_fits(fits, "simulate", anyway=anyway)
     fit = fit_to_use(usable, "simulate", "simulate --model")
-    return FittedParameters(fit, _largest_eager_bytes(fit, usable))
+    S = _eager_limit(fit, usable)
+    if S is None:
+        return FittedParameters(fit)
+    limit = int(S.value) if S.value else None
+    return FittedParameters(fit, limit, int(S.low or 0) if limit is None else limit)
 
 
-def _largest_eager_bytes(fit: Fit, fits: Sequence[Fit]) -> int | None:
+def _eager_limit(fit: Fit, fits: Sequence[Fit]) -> Parameter | None:
     """S of the fit; of a model without it, that which another fit of the target by the same method has."""
     like = (each for each in fits if (target_of(each), each.method) == (target_of(fit), fit.method))
     for each in (fit, *like):
         S = each.segments[0].parameters.get("S") if each.segments else None
         if S is not None:
-            return int(S.value) if S.value else None
+            return S
     return None
 
 

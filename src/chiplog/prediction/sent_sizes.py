@@ -10,6 +10,7 @@ from chiplog.collectives.algorithm import Algorithm, Task
 from chiplog.collectives.costs import Network
 from chiplog.prediction.network import Recorder
 from chiplog.schedule.arrays import SEND, Schedule
+from chiplog.schedule.traffic import are_confirmations
 
 MOST_RANKS_SIMULATED = 128
 """Given: of more ranks the sizes are those that fewer send."""
@@ -19,7 +20,7 @@ MOST_SEGMENTS_SIMULATED = 1024
 
 def message_counts(schedule: Schedule) -> dict[int, int]:
     """How many messages of a schedule there are of each size in bytes, sizes ascending."""
-    sends = schedule.operations["kind"] == SEND
+    sends = (schedule.operations["kind"] == SEND) & ~are_confirmations(schedule)
     sizes, counts = np.unique(schedule.operations["amount"][sends], return_counts=True)
     return dict(zip(sizes.tolist(), counts.tolist(), strict=True))
 

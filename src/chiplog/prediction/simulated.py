@@ -27,9 +27,15 @@ from chiplog.prediction.network_crossings import (
 from chiplog.prediction.sent_sizes import message_counts
 from chiplog.schedule.acknowledged import ACKNOWLEDGEMENT_BYTES
 from chiplog.schedule.arrays import Schedule
-from chiplog.schedule.traffic import MEASURED_TRAFFIC, Traffic, incasts_of, traffic_of
+from chiplog.schedule.traffic import (
+    MEASURED_TRAFFIC,
+    Traffic,
+    are_confirmations,
+    incasts_of,
+    traffic_of,
+)
 from chiplog.simulation import Conditions, LogGOPS, simulate
-from chiplog.simulation.parameters import NO_LIMIT_BYTES, MessageTimes
+from chiplog.simulation.parameters import NO_LIMIT_BYTES, MessageTimes, whole
 from chiplog.simulation.simulate import PLAIN, Simulation
 from chiplog.statistics import TAILS
 
@@ -53,7 +59,7 @@ class ScheduleTimes:
     change: NetworkChange = UNCHANGED
     """Of the measured network; the schedule is as it is."""
     acknowledged: frozenset[int] = frozenset()
-    """Sizes in bytes whose acknowledgements are messages of the schedule."""
+    """Sizes in bytes whose acknowledgements, or confirmations, are messages of the schedule."""
     handshakes: frozenset[int] = frozenset()
     """Sizes in bytes whose messages follow a handshake."""
     errors: Array | None = None
@@ -74,6 +80,9 @@ class ScheduleTimes:
         traffic = traffic_of(self.schedule)
         if self.speaker.tells_receivers:
             traffic[incasts_of(self.schedule)] = Traffic.INCAST
+        begins = self.schedule.requires_start
+        begins = begins[are_confirmations(self.schedule)[begins["operation"]]]
+        traffic[begins["operation"]] = Traffic.CONFIRMATION + traffic[begins["on"]]
         operations["traffic"] = np.where(is_answer, Traffic.ACKNOWLEDGEMENT, traffic)
         return replace(self.schedule, operations=operations)
 
@@ -95,7 +104,8 @@ class ScheduleTimes:
     @cached_property
     def space(self) -> Space:
         """The vectors of the regimes whose sizes the schedule sends."""
-        needed = {segment_of(self.speaker.fit, size) for size in self._counts}
+        sizes = {*self._counts, *([ACKNOWLEDGEMENT_BYTES] if self.acknowledged else [])}
+        needed = {segment_of(self.speaker.fit, size) for size in sizes}
         return self.speaker.space_of(self.used or tuple(sorted(needed)))
 
     @cached_property
@@ -119,7 +129,8 @@ class ScheduleTimes:
         alone, *of_traffic = (self._protocols(network, traffic) for traffic in kinds)
         if self.acknowledged:
             others = of_traffic or [alone] * (len(MEASURED_TRAFFIC) - 1)
-            of_traffic = [*others, self._acknowledgements(network)]
+            ways = [self._confirmations(network, times) for times in (alone, *others)]
+            of_traffic = [*others, self._acknowledgements(network), *ways]
         return [
             LogGOPS(protocols, NO_LIMIT_BYTES if limit is None else limit, crossed)
             for protocols, *crossed_lists in zip(alone, *of_traffic, strict=True)
@@ -167,19 +178,36 @@ class ScheduleTimes:
 
     def _acknowledgements(self, network: RegimeNetwork) -> list[tuple[MessageTimes, ...]]:
         """For each vector what an acknowledgement takes: the median over the sizes that have some."""
-        fit = self.speaker.fit
-        ways = [
-            acknowledgement_seconds(network.at(segment_of(fit, size), size), size)
-            for size in sorted(self.acknowledged)
-        ]
+        ways = [self._answer_seconds(network, size) for size in sorted(self.acknowledged)]
+        return [(self._answer(way),) for way in np.median(ways, axis=0).tolist()]
+
+    def _answer_seconds(self, network: RegimeNetwork, size: int) -> Array:
+        """The way of the acknowledgement of a message of that size, of each vector."""
+        return acknowledgement_seconds(network.at(segment_of(self.speaker.fit, size), size), size)
+
+    def _answer(self, way_seconds: float) -> MessageTimes:
+        """What an acknowledgement takes on the changed network."""
         costs = dict.fromkeys(("o_s", "O_s", "o_r", "O_r", "g", "G", "G_half"), 0.0)
-        answers = (
+        return self.change.of_times(
             MessageTimes.from_seconds(
-                ACKNOWLEDGEMENT_BYTES, {**costs, "L_half": way}, receiver_keeps_up=False
+                ACKNOWLEDGEMENT_BYTES, {**costs, "L_half": way_seconds}, receiver_keeps_up=False
             )
-            for way in np.median(ways, axis=0).tolist()
         )
-        return [(self.change.of_times(answer),) for answer in answers]
+
+    def _confirmations(
+        self, network: RegimeNetwork, messages: list[tuple[MessageTimes, ...]]
+    ) -> list[tuple[MessageTimes, ...]]:
+        """For each vector how long it takes until a message's sender knows that it is there, in place of its costs."""
+        ways = {size: self._answer_seconds(network, size) for size in self.acknowledged}
+        return [
+            tuple(
+                confirmation_of(times, self._answer(float(ways[times.first_bytes][vector])))
+                if times.first_bytes in ways
+                else times
+                for times in row
+            )
+            for vector, row in enumerate(messages)
+        ]
 
     def evaluate(self, fractions: Array, whole: bool) -> Array:
         """Times in seconds, as `Evaluate`; of a long schedule only the draws at the ends of the interval."""
@@ -216,3 +244,16 @@ class ScheduleTimes:
         if self.convention is TimeConvention.OSU:
             return float(simulation.finish_ps.mean()) / PS_PER_SECOND
         return simulation.makespan_ps / PS_PER_SECOND
+
+
+def confirmation_of(message: MessageTimes, answer: MessageTimes) -> MessageTimes:
+    """A message and its answer, one after the other, which keep nothing busy."""
+    one_way_ps = message.one_way_ps_of(message.first_bytes) + answer.one_way_ps
+    return MessageTimes(
+        first_bytes=message.first_bytes,
+        **dict.fromkeys(("send_ps", "send_as", "nic_ps", "nic_as", "receive_ps", "receive_as"), 0),
+        one_way_ps=whole(one_way_ps),
+        one_way_as=0,
+        receiver_keeps_up=False,
+        crossings=message.crossings + answer.crossings,
+    )

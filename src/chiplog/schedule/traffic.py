@@ -26,10 +26,21 @@ class Traffic(IntEnum):
     """Its sender sends nothing else and receives nothing; its receiver receives from others at once."""
     ACKNOWLEDGEMENT = 4  # Given: its number
     """It tells the sender of another message that this one is there."""
+    CONFIRMATION = 5  # Given: its number
+    """It ends a send whose receiver's library has said that it has the message, which is ALONE.
+
+    Those of messages of other MEASURED_TRAFFIC have the numbers behind it, in the same order.
+    """
 
 
 MEASURED_TRAFFIC = (Traffic.ALONE, Traffic.EXCHANGE, Traffic.BURST, Traffic.INCAST)
 """The kinds of traffic that patterns measure; no pattern measures acknowledgements."""
+
+
+def are_confirmations(schedule: Schedule) -> NDArray[np.bool_]:
+    """Which operations are the two ends of confirmations, shape (operations,)."""
+    is_confirmation: NDArray[np.bool_] = schedule.operations["traffic"] >= Traffic.CONFIRMATION
+    return is_confirmation
 
 
 def crossing(messages: int) -> Traffic:
@@ -49,7 +60,8 @@ def traffic_of(schedule: Schedule) -> NDArray[np.uint8]:
     """
     operations = schedule.operations
     group = _groups(schedule)
-    sends = np.bincount(group, operations["kind"] == SEND)[group]
+    is_message = (operations["kind"] == SEND) & ~are_confirmations(schedule)
+    sends = np.bincount(group, is_message)[group]
     receives = np.bincount(group, operations["kind"] == RECEIVE)[group]
     traffic = np.where((sends == 1) & (receives == 1), Traffic.EXCHANGE, Traffic.BURST)
     crosses = (operations["kind"] == SEND) & (receives > 0)
@@ -63,7 +75,8 @@ def incasts_of(schedule: Schedule) -> NDArray[np.bool_]:
     """
     operations = schedule.operations
     incasts = np.zeros(operations.size, np.bool_)
-    sends, receives = (np.flatnonzero(operations["kind"] == kind) for kind in (SEND, RECEIVE))
+    kinds = np.where(are_confirmations(schedule), CALC, operations["kind"])
+    sends, receives = (np.flatnonzero(kinds == kind) for kind in (SEND, RECEIVE))
     taken = operations[receives]
     if sends.size != receives.size or np.any((taken["peer"] == ANY) | (taken["tag"] == ANY)):
         return incasts
@@ -77,7 +90,7 @@ def incasts_of(schedule: Schedule) -> NDArray[np.bool_]:
             (receives, (operations["peer"][receives], operations["rank"][receives])),
         )
     )
-    busy = np.bincount(group, operations["kind"] != CALC)
+    busy = np.bincount(group, kinds != CALC)
     incasts[sent] = (senders[group[received]] > 1) & (busy[group[sent]] == 1)
     return incasts
 

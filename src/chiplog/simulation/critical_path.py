@@ -72,13 +72,18 @@ class CriticalPath:
 
     def _further_crossings(self, schedule: Schedule, parameters: LogGOPS) -> int:
         """How often the messages of the path cross the network, beyond once each."""
-        times = [each for each in parameters.protocols if isinstance(each, MessageTimes)]
-        if not times:
-            return 0
-        sizes = schedule.operations["amount"][self.steps["operation"][self._flies]]
-        first_bytes = np.array([each.first_bytes for each in times[1:]], np.uint64)
-        crossings = np.array([each.crossings for each in times])
-        return int((crossings[np.searchsorted(first_bytes, sizes, side="right")] - 1).sum())
+        messages = schedule.operations[self.steps["operation"][self._flies]]
+        further = 0
+        for traffic in np.unique(messages["traffic"]).tolist():
+            protocols = parameters.protocols_of(traffic)
+            times = [each for each in protocols if isinstance(each, MessageTimes)]
+            if not times:
+                continue
+            sizes = messages["amount"][messages["traffic"] == traffic]
+            first_bytes = np.array([each.first_bytes for each in times[1:]], np.uint64)
+            crossings = np.array([each.crossings for each in times])
+            further += int((crossings[np.searchsorted(first_bytes, sizes, side="right")] - 1).sum())
+        return further
 
     def slopes(self, schedule: Schedule, parameters: LogGOPS) -> Slopes | None:
         """How the makespan changes with each parameter, the same change for messages of all sizes.

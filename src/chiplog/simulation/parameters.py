@@ -188,6 +188,11 @@ class LogGOPS:
     protocols_of_traffic: tuple[tuple[Protocol | MessageTimes, ...], ...] = ()
     """In place of `protocols`, of sends whose `traffic` is 1, 2, … (`chiplog.schedule.traffic`)."""
 
+    def protocols_of(self, traffic: int) -> tuple[Protocol | MessageTimes, ...]:
+        """Those of sends of a kind of traffic."""
+        of_traffic = (self.protocols, *self.protocols_of_traffic)
+        return of_traffic[traffic if traffic < len(of_traffic) else 0]
+
     def __post_init__(self) -> None:
         if not 0 <= self.S_bytes <= NO_LIMIT_BYTES:
             raise UsageError("--S: accepts a number of bytes from 0 to 2^64 - 1.")

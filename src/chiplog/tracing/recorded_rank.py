@@ -16,12 +16,14 @@ from numpy.typing import NDArray
 from chiplog.tracing import trace_file as file_of
 from chiplog.tracing.trace import (
     CALL,
+    ENDS,
     KIND_OF,
     KINDS,
     NOBODY,
     OTHER,
     SENDRECV_RECEIVE,
     STARTALL_START,
+    are_of_kinds,
 )
 from chiplog.tracing.trace_file import TraceFile, read_trace_file
 
@@ -35,7 +37,7 @@ MOST_COMPLETIONS = 8
 number."""
 MOST_NS_PER_TICK = 1000.0
 """Given: a slower clock is none."""
-IS_PREPARING = np.array([name.endswith("_init") for name in KINDS])
+IS_PREPARING = np.array([name.endswith("_init") and name != "Session_init" for name in KINDS])
 """Whether a kind of calls makes requests that are started later."""
 
 
@@ -57,6 +59,8 @@ class RecordedRank:
     calls: NDArray[Any]
     requests: NDArray[np.int64]
     communicators: dict[int, CommunicatorMembers]
+    thread: NDArray[np.int64]
+    """A number for the thread of each call, shape (calls,)."""
 
     @property
     def rank(self) -> int:
@@ -94,21 +98,31 @@ def read_ranks(
 
     with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as threads:
         files = [counted(file) for file in threads.map(read_trace_file, paths)]
+        _name_leaders(files)
         clocks: dict[int, ClockRate] = {}
         for file in files:
             clocks.setdefault(int(file.header["clock_leader"]), ClockRate(file))
         return [counted(rank) for rank in threads.map(partial(_recorded, clocks), files)]
 
 
+def _name_leaders(files: Sequence[TraceFile]) -> None:
+    """Who shares a clock, where MPI_Init, in which ranks tell each other, was not called."""
+    first: dict[int, int] = {}
+    for file in files:
+        leader = first.setdefault(int(file.header["kernel"]), int(file.header["rank"]))
+        if file.header["clock_leader"] == file_of.UNKNOWN_LEADER:
+            file.header["clock_leader"] = leader
+
+
 def _recorded(clocks: dict[int, ClockRate], file: TraceFile) -> RecordedRank:
     clock = clocks[int(file.header["clock_leader"])]
     entries = file.entries
     is_row = (entries["kind"] < file_of.STATUS) | (entries["kind"] >= file_of.RECEIVING)
-    is_row &= entries["kind"] != file_of.BYTE_VALUES - 1
+    is_row &= entries["kind"] != file_of.NEW_THREAD
     rows = np.flatnonzero(is_row)
     calls = np.zeros(rows.size, CALL)
     calls["kind"] = _kinds(file)[entries["kind"][rows]]
-    if file.header["is_finalized"] and KIND_OF["Finalize"] not in calls["kind"]:
+    if file.header["is_finalized"] and not are_of_kinds(calls["kind"], *ENDS).any():
         raise file.corrupt("is cut: its last calls are missing")
     calls["begin_ns"], calls["end_ns"] = (column[rows] for column in _times_ns(file, clock))
     cursor = _Words(file)
@@ -120,7 +134,22 @@ def _recorded(clocks: dict[int, ClockRate], file: TraceFile) -> RecordedRank:
     _join_parts(file, calls, rows)
     requests = _Requests(file, rows, cursor.at)
     requests.fill(calls)
-    return RecordedRank(file.path, file.header, calls, requests.numbers, _communicators(file))
+    return RecordedRank(
+        file.path,
+        file.header,
+        calls,
+        requests.numbers,
+        _communicators(file),
+        _threads(file)[rows],
+    )
+
+
+def _threads(file: TraceFile) -> NDArray[np.int64]:
+    """A number for the thread of each entry: a stream is of one thread, or of several that follow each other."""
+    stream = file.blocks["stream"][file.block]
+    begins = file.entries["kind"] == file_of.NEW_THREAD
+    begins[1:] |= stream[1:] != stream[:-1]
+    return np.cumsum(begins)
 
 
 def _text(raw: bytes) -> str:

@@ -44,7 +44,7 @@ COMMUNICATOR_CALLS = (
     *("Comm_dup", "Comm_dup_with_info", "Comm_split", "Comm_split_type", "Comm_create"),
     *("Comm_create_group", "Comm_free", "Cart_create", "Cart_sub", "Graph_create"),
     *("Dist_graph_create", "Dist_graph_create_adjacent", "Intercomm_create", "Intercomm_merge"),
-    *("Comm_idup", "Comm_disconnect"),
+    *("Comm_idup", "Comm_disconnect", "Comm_create_from_group", "Intercomm_create_from_groups"),
 )
 ONE_SIDED = (
     *("Win_create", "Win_allocate", "Win_allocate_shared", "Win_create_dynamic", "Win_sync"),
@@ -66,9 +66,11 @@ LOCAL = (
     *("Dims_create", "Buffer_attach", "Buffer_detach", "Info_create", "Info_set", "Info_free"),
     *("Alloc_mem", "Free_mem", "Get_address", "Error_class", "Error_string"),
 )
-WITHOUT_COMMUNICATION = ("Init", "Init_thread", "Finalize")
+ENDS = ("Finalize", "Session_finalize")
+"""The last of them that a rank calls ends MPI."""
+WITHOUT_COMMUNICATION = ("Init", "Init_thread", "Session_init", *ENDS)
 """They start and end MPI: their time counts for neither the program nor its communication."""
-STARTS_AND_ENDS = ("Init", "Init_thread", "Finalize", "Abort", "Pcontrol")
+STARTS_AND_ENDS = (*WITHOUT_COMMUNICATION, "Abort", "Pcontrol")
 OTHER = "other"
 """Any function that is not listed here."""
 
@@ -138,6 +140,8 @@ class RankTrace:
     is_complete: bool = True
     """False where the program ended without MPI_Finalize, or the file was cut."""
     computed_flops: NDArray[np.float64] | None = None
+    thread: NDArray[np.int64] | None = None
+    """Which thread made each call, by the order of their first calls, shape (calls,); None where one made all."""
 
     @property
     def mpi_seconds(self) -> float:
@@ -193,6 +197,6 @@ class Trace:
     has_times: bool = True
     """False where only computation is known, in flops: then all times are 0."""
     unmodelled: tuple[str, ...] = ()
-    """What no model of messages knows of it, in words: ranks that take turns on processors, and several threads."""
+    """What no model of messages knows of it, in words: ranks or threads that take turns on processors, for example."""
     mpi: str = ""
     """What the MPI of the program calls itself; "" where that is not known."""

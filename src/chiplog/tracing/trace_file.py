@@ -14,6 +14,8 @@ from chiplog.errors import CorruptFile, UsageError
 MAGIC = b"CHIPLOGT"
 VERSION, BLOCK_MAGIC, BYTE_VALUES, WORD_BYTES = 1, 0x4B4C4243, 256, 4
 """Given: of the format."""
+UNKNOWN_LEADER = 0xFFFFFFFF
+"""Given: of the format, in place of the rank that leads a clock."""
 MOST_RANKS = 1 << 24
 LARGEST = 1 << 61
 """Given: longer times are none of a program's."""
@@ -41,9 +43,10 @@ HEADER = np.dtype(
         ("mpi", "S128"),
         ("names", "S32", (240,)),
         ("processors", "S128"),
+        ("kernel", "<u8"),
     ]
 )
-"""Given: the format."""
+"""Given: the format. Files of before have zeros in place of the kernel."""
 BLOCK = np.dtype(
     [
         ("magic", "<u4"),
@@ -70,7 +73,7 @@ SHORT_PEER, LONG_PEER, LONG_TIMES, RECEIVED, LONG_BYTES, STARTS, LISTS, RANGE = 
 """Given: the flags of an entry."""
 WORDS = {SHORT_PEER: 1, LONG_PEER: 2, LONG_TIMES: 2, RECEIVED: 1, LONG_BYTES: 2}
 """Given: how many words each flag stands for, in their order; those of requests come last."""
-STATUS, COMMUNICATOR, MORE, RECEIVING, STARTED = 250, 251, 252, 253, 254
+STATUS, COMMUNICATOR, MORE, RECEIVING, STARTED, NEW_THREAD = 250, 251, 252, 253, 254, 255
 """Given: kinds of entries that are no calls."""
 WORDS_OF_FLAGS = np.array(
     [sum(count for flag, count in WORDS.items() if flags & flag) for flags in range(BYTE_VALUES)],
@@ -179,7 +182,7 @@ def _header(path: Path, raw: NDArray[np.uint8]) -> Any:
 
 
 def _check_sequence(path: Path, heads: NDArray[Any]) -> None:
-    """Each thread's blocks are numbered from 0 on, without a gap."""
+    """Each stream's blocks are numbered from 0 on, without a gap."""
     first = np.concatenate(([True], heads["stream"][1:] != heads["stream"][:-1]))[: heads.size]
     expected = np.where(first, 0, np.concatenate(([0], heads["sequence"][:-1] + 1))[: heads.size])
     wrong = np.flatnonzero(heads["sequence"] != expected)

@@ -2,6 +2,7 @@
 #include <mpi.h>
 #include <signal.h>
 
+#include <chrono>
 #include <cstdlib>
 #include <string>
 #include <thread>
@@ -132,6 +133,27 @@ void threads() {
   for (std::thread& one : all) one.join();
 }
 
+// Twice two threads, which sleep 20 and 40 ms in each of 10 rounds and then swap a word with the next rank's; the first
+// thread joins them, and all ranks meet.
+void sleeping_threads() {
+  for (int phase = 0; phase < 2; ++phase) {
+    std::vector<std::thread> all;
+    for (int number = 0; number < 2; ++number) {
+      all.emplace_back([number] {
+        for (int round = 0; round < 10; ++round) {
+          std::this_thread::sleep_for(std::chrono::milliseconds(20 * (1 + number)));
+          int given = round;
+          int got = 0;
+          MPI_Sendrecv(&given, 1, MPI_INT, next_rank(), number, &got, 1, MPI_INT, previous_rank(), number,
+                       MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        }
+      });
+    }
+    for (std::thread& one : all) one.join();
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
+}
+
 void die(int how) {
   messages();
   MPI_Barrier(MPI_COMM_WORLD);
@@ -145,7 +167,7 @@ void die(int how) {
 int main(int count, char** arguments) {
   const std::string what = count > 1 ? arguments[1] : "";
   int level = 0;
-  if (what == "threads") {
+  if (what == "threads" || what == "sleeping-threads") {
     MPI_Init_thread(&count, &arguments, MPI_THREAD_MULTIPLE, &level);
   } else {
     MPI_Init(&count, &arguments);
@@ -159,6 +181,7 @@ int main(int count, char** arguments) {
   if (what == "communicators") communicators();
   if (what == "one-sided") one_sided();
   if (what == "threads" && level == MPI_THREAD_MULTIPLE) threads();
+  if (what == "sleeping-threads" && level == MPI_THREAD_MULTIPLE) sleeping_threads();
   if (what == "killed") die(0);
   if (what == "aborted") die(1);
   if (what == "no-finalize") {

@@ -116,7 +116,7 @@ def _replay_of_threads(recorded: Sequence[RecordedRank]) -> list[str]:
     if not _ranks_with_threads(recorded):
         return []
     return [
-        "a replay takes the calls of several threads as those of one, which may wait for each other for ever"
+        "threads of a rank may wait for each other outside of MPI, which a replay takes for computing"
     ]
 
 
@@ -126,10 +126,11 @@ def _ranks_with_threads(recorded: Sequence[RecordedRank]) -> int:
 
 
 def _turns(recorded: Sequence[RecordedRank]) -> list[str]:
-    """Ranks of one machine of which there are more than processors that any of them may run on."""
+    """Ranks, or their threads, of one machine of which there are more than processors that any of them may run on."""
     crowds: list[tuple[int, int, int]] = []
-    for record in recorded:
-        machine, ranks = int(record.header["clock_leader"]), 1
+    at_once = [_threads_at_once(record) for record in recorded]
+    for record, threads in zip(recorded, at_once, strict=True):
+        machine, ranks = int(record.header["clock_leader"]), threads
         processors = int.from_bytes(record.header["processors"], "little")
         for crowd in [each for each in crowds if each[0] == machine and each[1] & processors]:
             crowds.remove(crowd)
@@ -143,8 +144,26 @@ def _turns(recorded: Sequence[RecordedRank]) -> list[str]:
     if not shared:
         return []
     ranks, processors = (sum(counts) for counts in zip(*shared, strict=True))
-    turns = f"{counted(ranks, 'rank')} take turns on {counted(processors, 'processor')}"
+    what = "rank" if max(at_once) == 1 else "thread"
+    turns = f"{counted(ranks, what)} take turns on {counted(processors, 'processor')}"
     return [f"{turns}, which no model of messages knows"]
+
+
+def _threads_at_once(record: RecordedRank) -> int:
+    """How many threads of a rank call MPI at once at most; the first counts among them if it calls meanwhile."""
+    begin, end = record.calls["begin_ns"], record.calls["end_ns"]
+    numbers, which = np.unique(record.thread, return_inverse=True)
+    if numbers.size < 2:
+        return 1
+    starts, stops = np.full(numbers.size, begin.max()), np.full(numbers.size, end.min())
+    np.minimum.at(starts, which, begin)
+    np.maximum.at(stops, which, end)
+    first = int(np.argmin(starts))
+    starts, stops = np.sort(np.delete(starts, first)), np.sort(np.delete(stops, first))
+    together = np.arange(1, starts.size + 1) - np.searchsorted(stops, starts, side="right")
+    at = begin[which == first]
+    lasting = np.searchsorted(starts, at) - np.searchsorted(stops, at, side="right")
+    return max(int(together.max()), 1) + bool(np.any(lasting > 0))
 
 
 def _real_minus_monotonic(record: RecordedRank) -> int:
@@ -195,22 +214,34 @@ def _rank_trace(record: RecordedRank, groups: _Communicators, origin_ns: int) ->
         _to_world(calls["peer"], rows, record.communicators[number], record.path)
     unknown = (own == UNKNOWN_COMMUNICATOR) & (calls["peer"] >= 0)
     calls["peer"][unknown] = NOBODY
+    order = _in_order(calls)
     return RankTrace(
         record.rank,
-        _in_order(calls),
+        calls[order],
         record.requests,
         bool(record.header["is_finalized"]),
+        thread=_by_first_calls(record.thread[order]),
     )
 
 
-def _in_order(calls: NDArray[np.void]) -> NDArray[np.void]:
+def _by_first_calls(thread: NDArray[np.int64]) -> NDArray[np.int64] | None:
+    """Numbers from 0 on in the order in which the threads occur; None for one thread."""
+    numbers, first, which = np.unique(thread, return_index=True, return_inverse=True)
+    if numbers.size < 2:
+        return None
+    place = np.empty(numbers.size, np.int64)
+    place[np.argsort(first)] = np.arange(numbers.size)
+    return place[which]
+
+
+def _in_order(calls: NDArray[np.void]) -> slice | NDArray[np.int64]:
     """By begin, where calls of several threads stand thread after thread; parts of calls stay behind them."""
     is_part = are_of_kinds(calls["kind"], *PARTS)
     owner = np.maximum.accumulate(np.where(is_part, 0, np.arange(calls.size)))
     begins = calls["begin_ns"][owner]
     if not np.any(begins[1:] < begins[:-1]):
-        return calls
-    return calls[np.argsort(begins, kind="stable")]
+        return slice(None)
+    return np.argsort(begins, kind="stable")
 
 
 def _to_world(
