@@ -56,8 +56,8 @@ def trace(
         code = traced.run()
     if not any(folder.iterdir()):
         raise RunFailed(
-            f"no rank has written to {folder} (exit code {code}): the program did not start, is not one of this MPI, or "
-            "did not come to the end of MPI_Init or MPI_Session_init."
+            f"no rank has written to {folder} (exit code {code}): the program did not start, is not one of this MPI, "
+            "or did not come to the end of MPI_Init or MPI_Session_init."
         )
     say(summary(read_trace(folder), folder))
     if code:
