@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +15,10 @@ from chiplog.measurement.tracer import trace_command
 from chiplog.tracing.importer import read_trace
 from chiplog.tracing.trace import KIND_OF, KINDS, RankTrace, Trace
 
+PATIENCE_SECONDS = 120.0
+DID_NOT_END = 124
+"""What `timeout` ends with."""
+
 
 def launch(mpi: Mpi, ranks: int) -> list[str]:
     """The launcher, for more ranks than there are cores."""
@@ -21,14 +26,20 @@ def launch(mpi: Mpi, ranks: int) -> list[str]:
     return [str(mpi.launcher), "-n", str(ranks), *crowd]
 
 
-def run_traced(mpi: Mpi, ranks: int, folder: Path, *words: object) -> int:
+def run_within(seconds: float, command: Sequence[str], environment: Mapping[str, str]) -> int:
+    """The command's exit code; DID_NOT_END where it has not ended by then, and its launcher ends its ranks."""
+    command = ["timeout", str(seconds), *command]
+    environment = {**os.environ, **OPEN_MPI_AS_ROOT, **environment}
+    return subprocess.run(command, env=environment, capture_output=True, check=False).returncode
+
+
+def run_traced(
+    mpi: Mpi, ranks: int, folder: Path, *words: object, seconds: float = PATIENCE_SECONDS
+) -> int:
     """The exit code of a program that writes its trace into the folder."""
     command = [*launch(mpi, ranks), *map(str, words)]
     traced = trace_command(command, folder, mpicxx=str(mpi.mpicxx))
-    environment = {**os.environ, **OPEN_MPI_AS_ROOT, **traced.environment}
-    return subprocess.run(
-        traced.words, env=environment, capture_output=True, text=True, timeout=120, check=False
-    ).returncode
+    return run_within(seconds, traced.words, traced.environment)
 
 
 def record(mpi: Mpi, ranks: int, folder: Path, *words: object) -> tuple[int, Trace]:

@@ -97,7 +97,7 @@ def test_an_mpi_runs_by_the_interface_that_it_speaks(
     ("name", "begins"),
     [
         ("mpich-debian", "chiplog: a run needs at least 2 ranks; there is 1"),
-        ("openmpi-debian", "chiplog: the probe "),
+        ("openmpi-debian", "chiplog: the launcher srun "),
     ],
 )
 def test_ranks_that_do_not_see_each_other_lead_to_the_option_that_this_slurm_has(

@@ -6,13 +6,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from barrier_programs import compile_program, run
-from traced_programs import launch, names, record, rows
+from barrier_programs import compile_program
+from traced_programs import DID_NOT_END, launch, names, record, rows, run_traced, run_within
 
-from chiplog.measurement.launchers import OPEN_MPI_AS_ROOT
 from chiplog.measurement.mpis import Mpi
+from chiplog.tracing.importer import read_trace
 
 RANKS = 3
+LIMIT_SECONDS, ATTEMPTS = 20.0, 6
 SESSION = ["Session_init", "Comm_create_from_group", "Bcast", "Comm_free", "Session_finalize"]
 
 
@@ -58,11 +59,20 @@ def test_a_session_around_the_world_is_one_trace(mpi: Mpi, program: Path, tmp_pa
 def test_sessions_one_after_the_other_are_one_trace(
     mpi: Mpi, program: Path, tmp_path: Path
 ) -> None:
+    """MPICH 5.0.2 hangs there in one of ten runs on busy cores, with or without the tracer."""
+
+    def traced(attempt: int) -> int:
+        folder = tmp_path / str(attempt)
+        folder.mkdir()
+        return run_traced(mpi, RANKS, folder, program, "twice", seconds=LIMIT_SECONDS)
+
     command = [*launch(mpi, RANKS), str(program), "twice"]
-    if run(command, **mpi.environment, **OPEN_MPI_AS_ROOT).code != 0:
+    _, code = until_it_ends(lambda _: run_within(LIMIT_SECONDS, command, mpi.environment))
+    if code != 0:
         pytest.skip(f"{mpi} can't begin again, with or without the tracer")
-    code, trace = record(mpi, RANKS, tmp_path, program, "twice")
+    attempt, code = until_it_ends(traced)
     assert code == 0
+    trace = read_trace(tmp_path / str(attempt))
     for rank in trace.ranks:
         assert rank.is_complete
         spoken = [name for name in names(rank) if name not in ("Send", "Recv")]
@@ -70,6 +80,16 @@ def test_sessions_one_after_the_other_are_one_trace(
         communicators = [trace.communicators[each] for each in rows(rank, "Bcast")["communicator"]]
         assert communicators == [(0, 1, 2), (2, 1, 0)]
     assert rows(trace.ranks[2], "Send")["peer"].tolist() == [1]
+
+
+def until_it_ends(run: Callable[[int], int]) -> tuple[int, int]:
+    """The first attempt that ends, and its exit code; else the last one."""
+    code = DID_NOT_END
+    for attempt in range(ATTEMPTS):
+        code = run(attempt)
+        if code != DID_NOT_END:
+            break
+    return attempt, code
 
 
 def test_a_session_that_is_not_ended_leaves_its_calls(

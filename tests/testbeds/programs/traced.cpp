@@ -130,7 +130,7 @@ void threads() {
       }
     });
   }
-  for (std::thread& one : all) one.join();
+  for (std::thread& thread : all) thread.join();
 }
 
 // Twice two threads, which sleep 20 and 40 ms in each of 10 rounds and then swap a word with the next rank's; the first
@@ -149,7 +149,7 @@ void sleeping_threads() {
         }
       });
     }
-    for (std::thread& one : all) one.join();
+    for (std::thread& thread : all) thread.join();
     MPI_Barrier(MPI_COMM_WORLD);
   }
 }
