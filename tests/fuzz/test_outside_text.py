@@ -72,6 +72,15 @@ def no_programs(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(name, refuse)
 
 
+@pytest.fixture
+def no_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A file that is no text, in the current folder."""
+    monkeypatch.chdir(tmp_path)
+    file = tmp_path / "file"
+    file.write_bytes(b"\xff")
+    return file
+
+
 def commands() -> list[tuple[tuple[str, ...], Any]]:
     """The words of each command, and the command."""
     found = []
@@ -97,17 +106,14 @@ def line_of(words: tuple[str, ...], command: Any, chance: random.Random, file: P
 
 def test_no_value_of_any_option_ends_in_a_traceback(
     no_programs: None,
-    tmp_path: Path,
+    no_text: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    monkeypatch.chdir(tmp_path)
-    file = tmp_path / "file"
-    file.write_bytes(b"\xff")
     every = [one for one in commands() if one[0][0] not in RUNS or "sizes" in str(one[1].params)]
     for chance in inputs(OPTIONS):
         words, command = chance.choice(every)
-        line = line_of(words, command, chance, file)
+        line = line_of(words, command, chance, no_text)
         monkeypatch.setenv("SLURM_NTASKS", chance.choice(VALUES).replace("\udcff", ""))
         assert main(line) in range(6), line
         said = capsys.readouterr()
@@ -115,20 +121,14 @@ def test_no_value_of_any_option_ends_in_a_traceback(
 
 
 def test_no_number_below_zero_ends_in_a_traceback(
-    no_programs: None,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    no_programs: None, no_text: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Each option that takes a number, alone: what others are given hides nothing."""
-    monkeypatch.chdir(tmp_path)
-    file = tmp_path / "file"
-    file.write_bytes(b"\xff")
     for words, command in commands():
         if words[0] in RUNS and "sizes" not in str(command.params):
             continue
         required = [
-            str(file)
+            str(no_text)
             for each in command.params
             if each.param_type_name == "argument" and each.required
         ]

@@ -113,7 +113,7 @@ def test_an_output_that_cannot_be_written_is_refused_before_any_work(
         name = parameter.opts[0]
         if name not in OUTPUTS or (command, name) in GROWING or parameter.type.name == "integer":
             continue
-        others = [one for one in parameters if one is not parameter]
+        others = [other for other in parameters if other is not parameter]
         words = [*command.split(), *missing_words([*arguments, *others])]
         for place, said in (
             (tmp_path, "Is a directory"),

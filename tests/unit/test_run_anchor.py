@@ -121,7 +121,7 @@ def test_the_anchor_holds_what_predict_corrects_by(bench: FakeBench, tmp_path: P
         assert part.factor is not None and part.predicted is not None
         assert part.factor.value == pytest.approx(SLOWER, rel=0.01)
         assert part.factor.low < SLOWER < part.factor.high
-    names = [(one.operation, one.algorithm, one.ranks) for one in read_anchors([path])]
+    names = [(anchor.operation, anchor.algorithm, anchor.ranks) for anchor in read_anchors([path])]
     assert names == [("barrier", "dissemination", 4)] + 2 * [("allgather", "ring", 4)]
 
 

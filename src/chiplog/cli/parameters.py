@@ -77,7 +77,7 @@ class Number(click.ParamType):  # type: ignore[type-arg]  # click before 8.4 tak
 
 
 def _refuse_seconds(number: float) -> None:
-    """Raises click.BadParameter where a number of seconds is none to measure in; click names the option."""
+    """Raises click.BadParameter, to which click adds the option, where nothing can be measured in so many seconds."""
     try:
         seconds_within("", number)
     except UsageError as error:

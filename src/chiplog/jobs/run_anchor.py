@@ -90,9 +90,10 @@ def _compiler(start: Start) -> str:
 def with_anchor(
     report: TargetReport, options: ManyOptions, path: Path, start: Start
 ) -> TargetReport:
-    """The report of a target's two-rank run with its anchor, or with why there is none.
+    """Measures an anchor with all ranks, and returns the report of the two-rank run with it.
 
-    Of `options` it takes SHARE of the seconds, and ends at `until`. The file is `path`.
+    Where there is no anchor, the report says why; nothing is raised. Measuring takes SHARE of the seconds of `options`
+    and ends at their `until`. The times go into the file `path`.
     """
     library = text(report.dataset.header, "mpi", "library") or ""
     ranks = int(number(report.dataset.header, "ranks") or 0)
