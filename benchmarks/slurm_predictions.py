@@ -130,9 +130,17 @@ def networks(options: argparse.Namespace) -> Iterator[tuple[str, Cluster]]:
     try:
         yield "plain", cluster
         subprocess.run([testbed / "slow.sh", SLOW_HOST, "delay", DELAY], check=True)
+        put_before_ranks(testbed / "delay.py", options.priority)
         yield "delayed", cluster
     finally:
         subprocess.run([testbed / "down.sh"], check=True)
+
+
+def put_before_ranks(program: Path, priority: int) -> None:
+    """What passes frames on would never run beside ranks of a higher real-time priority that wait by asking."""
+    processes = subprocess.run(["pgrep", "-f", str(program)], capture_output=True, text=True, check=True)
+    for process in processes.stdout.split():
+        subprocess.run(["chrt", "-f", "-p", str(priority + 1), process], check=True)
 
 
 @dataclass(frozen=True)

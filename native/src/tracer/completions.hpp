@@ -129,7 +129,7 @@ class Completing {
   // The request at an index, with the status at another one.
   void one(std::size_t index, std::size_t status_index) {
     Posted posted;
-    if (index >= count_ || keys_.data()[index] == 0 || !Requests::complete(keys_.data()[index], posted)) return;
+    if (index >= count_ || keys_.data()[index] == 0 || !Requests::complete(keys_.data()[index], noted_, posted)) return;
     MPI_Status in_c{};
     completed_.add(posted, &Language::status_at(statuses_, status_index, in_c));
   }
@@ -140,6 +140,7 @@ class Completing {
   std::size_t count_;
   Array<Status> own_;
   Array<RequestKey> keys_;
+  RequestOrder noted_ = Requests::noted();
   Completed completed_;
   Status* statuses_;
 };
@@ -279,13 +280,14 @@ int request_free(auto next, R<L>* request) {
   Stream* const stream = Stream::enter();
   if (stream == nullptr) return next(request);
   const RequestKey key = L::key(*request);
+  const RequestOrder noted = Requests::noted();
   const Ticks begin = ticks_now();
   const int error = next(request);
   const Ticks end = ticks_now();
   Completed completed(1);
   Posted posted;
   bool was_active = false;
-  if (error == MPI_SUCCESS && Requests::remove(key, posted, was_active) && was_active) completed.add(posted, nullptr);
+  if (error == MPI_SUCCESS && Requests::remove(key, noted, posted, was_active) && was_active) completed.add(posted, nullptr);
   completed.write(*stream, kind_of_Request_free, begin, end);
   stream->leave();
   return error;

@@ -42,6 +42,7 @@ bool TraceFile::create(const std::string& path) {
   void* const memory = descriptor_ < 0 ? nullptr : mapped(descriptor_, 0, header_bytes);
   if (memory == nullptr) {
     say("no trace is recorded: " + path + " can't be written: " + std::strerror(errno) + ".");
+    if (descriptor_ >= 0) unlink(path.c_str());
     return false;
   }
   header_ = static_cast<FileHeader*>(memory);

@@ -20,9 +20,14 @@ struct Posted {
   bool is_receive = false;
   bool is_persistent = false;
   bool is_active = false;
+  std::uint64_t order = 0;  // which one of all that were noted
+  const void* thread = nullptr;  // whose calls have noted it
 };
 
 using RequestKey = std::uintptr_t;
+
+// How many requests had been noted at a time.
+using RequestOrder = std::uint64_t;
 
 template <class Handle>
 [[nodiscard]] RequestKey key_of(Handle handle) {
@@ -33,24 +38,23 @@ template <class Handle>
   }
 }
 
-// Handles and what they stand for. Eight of a hash have a place without a lock; the others share a map. A handle may
-// stand for several requests at a time: MPIs have one for all sends that are complete from the start.
+// Handles and what they stand for. Eight of a hash have a place of their own; the others share a map. A handle may stand
+// for several requests at a time: MPIs have one for all sends that are complete from the start, and an MPI gives a
+// handle to another thread's request as soon as it has completed the one before, which is not noted yet. So a call
+// completes one that was noted before the call: the newest of its thread, or else the newest of all.
 class Requests {
  public:
   static void add(RequestKey key, const Posted& posted);
+  static RequestOrder noted();
 
   // Notes that the request is completed. Returns false where no active request has the key. A persistent request stays,
   // but is no longer active.
-  static bool complete(RequestKey key, Posted& posted);
+  static bool complete(RequestKey key, RequestOrder before, Posted& posted);
   // The same, and a persistent one goes, too. `was_active` says whether it is completed by that.
-  static bool remove(RequestKey key, Posted& posted, bool& was_active);
+  static bool remove(RequestKey key, RequestOrder before, Posted& posted, bool& was_active);
   // A persistent request is started as `number`; `posted` is what is known of it.
   static bool start(RequestKey key, std::uint32_t number);
   static bool find_prepared(RequestKey key, Posted& posted);
-
- private:
-  template <class Visit>
-  static bool visit(RequestKey key, Visit visit);
 };
 
 }  // namespace chiplog::tracer

@@ -120,13 +120,17 @@ void threads() {
   std::vector<std::thread> all;
   for (int number = 0; number < 3; ++number) {
     all.emplace_back([number] {
-      for (int round = 0; round < 200; ++round) {
+      for (int round = 0; round < 2000; ++round) {
         int given = round;
         int got = 0;
         MPI_Request requests[2];
         MPI_Irecv(&got, 1, MPI_INT, previous_rank(), number, MPI_COMM_WORLD, &requests[0]);
         MPI_Isend(&given, 1, MPI_INT, next_rank(), number, MPI_COMM_WORLD, &requests[1]);
-        MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+        if (round % 2 == 0) {
+          MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+        } else {
+          for (MPI_Request& request : requests) MPI_Wait(&request, MPI_STATUS_IGNORE);
+        }
       }
     });
   }
