@@ -19,7 +19,7 @@ from chiplog.application.replay import schedule_of
 from chiplog.measurement.launchers import OPEN_MPI_AS_ROOT
 from chiplog.measurement.mpis import Mpi
 from chiplog.simulation import LogGOPS, simulate
-from chiplog.tracing.trace import KIND_OF, Trace
+from chiplog.tracing.trace import KIND_OF, RankTrace, Trace
 
 LONG = os.environ.get("CHIPLOG_TEST_LONG") == "1"
 CHECKED = ["openmpi-debian", "mpich-wheel"]

@@ -42,7 +42,7 @@ constexpr double long_ns = 10e6;     // where the shortest takes as long, a firs
 constexpr double set_up_factor = 2;  // by more than it may set up
 constexpr double sure_ns = 100e6;    // and above this what it sets up is a small part of it
 constexpr int floor_windows = 5;
-constexpr double block_ns = 1e6;  // what a variant's turn takes
+constexpr double block_ns = 1e6;  // what a variant's turn takes, and warming up
 constexpr int most_in_block = 20;
 constexpr double idle_ns = 200'000;  // between two looks of a rank that takes no part
 constexpr double least_lead_ns = 10'000;
@@ -163,6 +163,7 @@ class Race {
     if (runners_.empty()) return;
     drop_slow();
     choose_mode();
+    for (const Runner& one : runners_) warm_up(one);
     const int count = turns();
     for (int turn = 0; turn < count; ++turn) take_turns(uses_windows_ && turn % 2 == 0);
     for (const Runner& one : runners_) {
@@ -258,6 +259,12 @@ class Race {
 
   std::vector<Sample> windows(const bench::Timed& timed, int count) {
     return bench::start_windows(timed, group_.clock(), count, lead_ns_);
+  }
+
+  // An MPI touches buffers for the first time in some fifty calls of a size, each of which takes several times as long.
+  void warm_up(const Runner& one) {
+    const Applied applied(one.variant->settings);
+    static_cast<void>(bench::after_barriers(timed(one), static_cast<int>(block_ns / std::max(1e3, one.trial_ns))));
   }
 
   int block(const Runner& one) const {

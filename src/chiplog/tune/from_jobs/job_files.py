@@ -18,6 +18,7 @@ from chiplog.errors import CorruptFile, UsageError
 from chiplog.file_kind import RUN, kind_of
 from chiplog.input_file import open_input
 from chiplog.tune.from_jobs.job import Floats, JobCell, JobTime, MeasuredJob, Place
+from chiplog.tune.measured.launch import BESIDE_FILE, BY_FILE
 from chiplog.tune.measured.raw_file import SAMPLES, read_launches
 
 PICO, TUNING = KINDS = ("pico", "ompi-collectives-tuning")
@@ -186,6 +187,8 @@ def _of_race(path: Path) -> Iterator[_CellTimes]:
     about, launches = read_launches(path)
     for number, (stage, entries, result) in enumerate(launches):
         for (place, name), samples in result.samples.items():
+            if name in (BY_FILE, BESIDE_FILE):
+                continue
             cell = entries[place].cell
             for mode, seconds in samples.by_mode.items():
                 if stage == "cut" or not seconds.size:

@@ -76,6 +76,15 @@ def verdicts(raced: Raced) -> list[SizeVerdict]:
     return without_lone_sizes(ordered, _screened(raced))
 
 
+def as_if_confirmed(points: Sequence[SizeToConfirm]) -> list[SizeVerdict]:
+    """What confirmation would say if all points passed, one a size; without numbers."""
+    by_size = {point.size: point for point in points}
+    return [
+        SizeVerdict(point.cell, point.candidate, None, math.nan, point.is_held_out, True)
+        for _, point in sorted(by_size.items())
+    ]
+
+
 def _screened(raced: Raced) -> dict[tuple[int, int, str], float]:
     """By ranks, size and candidate: its time over the default's while screening."""
     return {

@@ -56,6 +56,9 @@ BUDGET_SECONDS = 600.0
 MODES = ("window", "barrier")
 """How a sample begins: on all ranks at one time of a global clock, or as they leave a barrier."""
 
+BY_FILE, BESIDE_FILE = "by the file", "forced beside the file"
+"""In place of the names of the default and the candidate, where the tuning file is in force."""
+
 
 @dataclass(frozen=True)
 class CandidateSamples:

@@ -4,8 +4,8 @@
    at the nearest of these. In two more launches, as far as a size needs them, who is clearly slower drops out, and a
    size where nobody seems faster than the default is settled. Sizes between two with different winners are added.
 2. *Choice.* Neighbouring sizes get the same candidate where it is about as fast as the best: a range of sizes.
-3. *Confirmation* on fresh launches: each size of a range, and between each two a held-out one, which no
-   launch had before; of each datatype that programs may use.
+3. *Confirmation* on fresh launches, with the tuning file in force and without it: each size of a range, and between
+   each two a held-out one, which no launch had before; of each datatype that programs may use.
 
 Only confirmation decides, so whatever goes wrong before costs gain, never truth.
 """
@@ -42,7 +42,7 @@ from chiplog.tune.measured.launch import (
     Result,
     trial_seconds,
 )
-from chiplog.tune.measured.raced import Raced, RaceOptions, SizeToConfirm
+from chiplog.tune.measured.raced import STARTS_IN_FORCE, Raced, RaceOptions, SizeToConfirm
 from chiplog.tune.measured.statistics import LOOKS, is_hopeless, ratio_over_launches
 
 CUTOFF = 3.0
@@ -57,6 +57,8 @@ FAILURES_OF_DEFAULT = 2
 """Given: launches in which the default fails, after which nothing can be measured."""
 
 Tell = Callable[[str], None]
+Confirming = Callable[[Sequence[SizeToConfirm]], Launcher]
+"""Who launches what is to be confirmed."""
 Log = Callable[[str, Sequence[RaceEntry], Result], None]
 """Keeps what a launch measured; the first argument is `screen`, `confirm`, or `cut` for a confirmation that the end of
 the budget has cut, which does not count."""
@@ -71,12 +73,15 @@ class Race:
         candidates: Sequence[Candidate],
         options: RaceOptions,
         *,
+        confirming: Confirming | None = None,
         predicted: Mapping[tuple[Cell, str], float] | None = None,
         tell: Tell | None = None,
         log: Log | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._launcher, self._options, self._every = launcher, options, tuple(candidates)
+        self._confirming = confirming
+        self._starts = 1 if confirming is None else STARTS_IN_FORCE
         self._predicted = predicted or {}
         self._tell: Tell = tell or (lambda _: None)
         self._log: Log = log or (lambda *_: None)
@@ -170,6 +175,8 @@ class Race:
         self._afford()
         points = self._points()
         self.raced.confirmed = {point: [] for point in points}
+        if points and self._confirming is not None:
+            self._launcher, self.raced.is_in_force = self._confirming(points), True
         active = points
         launches = 0
         for look in LOOKS:
@@ -199,7 +206,8 @@ class Race:
             self.raced.runs = affordable(runs, cost, seconds_left / launches - start)
 
     def _start_seconds(self) -> float:
-        return float(np.median(self.raced.overheads)) if self.raced.overheads else 0.0
+        """What a confirmation takes beside its samples."""
+        return self._starts * self.raced.start_seconds
 
     def _seconds_at(self, state: CellState, candidate: Candidate) -> float:
         """What a confirmation of a size takes, by what screening has seen there."""
@@ -209,7 +217,7 @@ class Race:
         turns = min(
             max(effort.cell_seconds / max(sum(typical), 1e-9), effort.least), effort.samples
         )
-        return turns * sum(typical) + sum(map(trial_seconds, typical))
+        return self._starts * (turns * sum(typical) + sum(map(trial_seconds, typical)))
 
     def _expected_seconds(self, points: Sequence[SizeToConfirm]) -> float:
         return self._start_seconds() + sum(self._costs[point] for point in points)
@@ -295,7 +303,7 @@ class Race:
             is_lost = result.is_cut and not is_screening
             self._log("cut" if is_lost else stage, entries_left, result)
             if not result.is_cut:
-                self.raced.overheads.append(result.overhead_seconds)
+                self.raced.add_start(stage, result.overhead_seconds)
             if not is_lost:
                 launched.append((entries_left, result))
             self.raced.ran_out |= result.is_cut

@@ -6,11 +6,24 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
+import numpy as np
+
 from chiplog.measurement.datatypes import BYTE, whole_datatypes
 from chiplog.tune.measured.candidate import DEFAULT_NAME, Candidate
 from chiplog.tune.measured.cells import CellState, Run
-from chiplog.tune.measured.launch import BUDGET_SECONDS, Cell, Effort, RaceEntry, Result
+from chiplog.tune.measured.launch import (
+    BESIDE_FILE,
+    BUDGET_SECONDS,
+    BY_FILE,
+    Cell,
+    Effort,
+    RaceEntry,
+    Result,
+)
 from chiplog.tune.measured.statistics import MARGIN, log_ratio
+
+STARTS_IN_FORCE = 2
+"""Derived: launches of a confirmation with the tuning file and without it."""
 
 
 @dataclass(frozen=True)
@@ -74,13 +87,25 @@ class Raced:
     seconds: float = 0.0
     launches: int = 0
     overheads: list[float] = field(default_factory=list)
-    """Seconds of each launch beside its samples and trials."""
+    """Seconds of each start of the ranks beside samples and trials."""
+    is_in_force: bool = False
+    """Whether confirmation has started the ranks with the tuning file and without it."""
     held_out_seconds: float = 0.0
     """Of samples and trials at held-out sizes, in all launches."""
     ran_out: bool = False
     """Whether the budget ended before all was measured."""
     wanted_seconds: float = math.nan
     """The budget with which all that seemed faster would be confirmed a first time, if it is known."""
+
+    @property
+    def start_seconds(self) -> float:
+        """What a start of the ranks takes beside samples and trials; 0 before the first."""
+        return float(np.median(self.overheads)) if self.overheads else 0.0
+
+    def add_start(self, stage: str, seconds: float) -> None:
+        """Takes what a launch of the race took beside samples and trials."""
+        starts = STARTS_IN_FORCE if self.is_in_force and stage != "screen" else 1
+        self.overheads.append(seconds / starts)
 
     def screen(self, entries: Sequence[RaceEntry], result: Result) -> None:
         """Takes what a screening launch has shown of each cell's candidates."""
@@ -106,8 +131,10 @@ class Raced:
             point = points[entry.cell, name]
             if point.is_held_out:
                 self.held_out_seconds += result.seconds_in(place)
-            sample, default = (result.samples.get((place, n)) for n in (name, DEFAULT_NAME))
-            log = None if sample is None or default is None else log_ratio(sample, default)
-            if default is not None and log is not None:
+            names = [name, DEFAULT_NAME, *((BY_FILE, BESIDE_FILE) if self.is_in_force else ())]
+            samples = [result.samples[place, n] for n in names if (place, n) in result.samples]
+            log = log_ratio(*samples) if len(samples) == len(names) else None
+            if log is not None:
+                default = result.samples[place, DEFAULT_NAME]
                 self.confirmed[point].append(log)
                 self.default_seconds.setdefault(entry.cell, []).append(default.typical)

@@ -21,7 +21,15 @@ from chiplog.output_file import failed, synchronise
 from chiplog.tune.choice import Native
 from chiplog.tune.measured.candidate import DEFAULT, Candidate
 from chiplog.tune.measured.cells import CellState
-from chiplog.tune.measured.launch import CandidateSamples, Cell, Key, RaceEntry, Result
+from chiplog.tune.measured.launch import (
+    BESIDE_FILE,
+    BY_FILE,
+    CandidateSamples,
+    Cell,
+    Key,
+    RaceEntry,
+    Result,
+)
 from chiplog.tune.measured.raced import Raced, RaceOptions, SizeToConfirm
 
 SAMPLES = "chiplog.race-samples/"
@@ -67,12 +75,12 @@ class SamplesFile:
             {
                 **asdict(entry.cell),
                 "samples": {
-                    candidate.name: {
+                    name: {
                         mode: seconds.tolist()
-                        for mode, seconds in result.samples[place, candidate.name].by_mode.items()
+                        for mode, seconds in result.samples[place, name].by_mode.items()
                     }
-                    for candidate in entry.candidates
-                    if (place, candidate.name) in result.samples
+                    for name in (*(each.name for each in entry.candidates), BY_FILE, BESIDE_FILE)
+                    if (place, name) in result.samples
                 },
                 "slow": _of(result.slow, place),
                 "refused": _of(result.refused, place),
@@ -93,7 +101,8 @@ class SamplesFile:
             for point in raced.confirmed
         ]
         line = {"type": "footer", "points": points, "dropped": raced.dropped}
-        self._write({**line, "seconds": raced.seconds, "ran_out": raced.ran_out})
+        times = {"seconds": raced.seconds, "ran_out": raced.ran_out}
+        self._write({**line, **times, "in_force": raced.is_in_force})
         try:
             synchronise(self._stream.fileno())
             if self._part != self._path:
@@ -208,7 +217,9 @@ def _raced(lines: Sequence[Mapping[str, Any]]) -> Raced:
     raced.dropped = {str(name): str(reason) for name, reason in lines[-1]["dropped"].items()}
     raced.seconds, raced.launches = float(lines[-1]["seconds"]), len(launches)
     raced.ran_out = bool(lines[-1]["ran_out"])
-    raced.overheads = [float(line["overhead_seconds"]) for line in launches]
+    raced.is_in_force = bool(lines[-1].get("in_force", False))
+    for line in launches:
+        raced.add_start(str(line["stage"]), float(line["overhead_seconds"]))
     by_name = {candidate.name: candidate for candidate in (DEFAULT, *about.candidates)}
     for entry in lines[-1]["points"]:
         cell = _cell(about.operation, entry)

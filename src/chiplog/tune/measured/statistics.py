@@ -60,19 +60,33 @@ def ratio_to_json(ratio: CandidateRatio | None) -> dict[str, float | None]:
     return {name: plain(number) for name, number in numbers.items()}
 
 
-def log_ratio(candidate: CandidateSamples, default: CandidateSamples) -> float | None:
+def log_ratio(
+    candidate: CandidateSamples, default: CandidateSamples, *more: CandidateSamples
+) -> float | None:
     """Logarithm of the ratio of medians within one launch, in the mode that is worse for the candidate.
 
     Programs call an operation in any state of the network and of the other ranks. The greater of two ratios is at least
     as great as either on average, so what is sure of it is sure of both. None where no mode has samples of both.
+    `more` are two more, of another launch, by whose ratio the first is multiplied.
     """
-    logs = [
-        math.log(np.median(forced) / np.median(other))
-        for mode, forced in candidate.by_mode.items()
-        for other in [default.by_mode.get(mode, np.empty(0))]
-        if forced.size and other.size and np.median(forced) > 0 and np.median(other) > 0
+    factors = [candidate, default, *more]
+    by_mode = [
+        _logs_by_mode(above, below)
+        for above, below in zip(factors[::2], factors[1::2], strict=True)
     ]
-    return max(logs, default=None)
+    modes = set.intersection(*(set(logs) for logs in by_mode))
+    return max((sum(logs[mode] for logs in by_mode) for mode in modes), default=None)
+
+
+def _logs_by_mode(above: CandidateSamples, below: CandidateSamples) -> dict[str, float]:
+    medians = {
+        mode: (float(np.median(seconds)), float(np.median(below.by_mode[mode])))
+        for mode, seconds in above.by_mode.items()
+        if seconds.size and mode in below.by_mode and below.by_mode[mode].size
+    }
+    return {
+        mode: math.log(high / low) for mode, (high, low) in medians.items() if high > 0 and low > 0
+    }
 
 
 def ratio_over_launches(logs: Sequence[float], statements: int) -> CandidateRatio:

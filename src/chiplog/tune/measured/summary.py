@@ -73,11 +73,13 @@ def seconds_of_everything(raced: Raced) -> float:
 
     Candidates that crash or give wrong results are left out.
     """
-    start = float(np.median(raced.overheads)) if raced.overheads else 0.0
     launches = dict.fromkeys(raced.cells, LOOKS[0])
     for point, logs in raced.confirmed.items():
         launches[point.cell] = max(launches.get(point.cell, 0), len(logs))
-    everything = start * max(launches.values(), default=0)
+    # A file has one algorithm at a size, so as many files are in force as there are algorithms.
+    candidates = max((len(state.fit) for state in raced.cells.values()), default=0)
+    starts = 1 + candidates if raced.is_in_force else 1
+    everything = starts * raced.start_seconds * max(launches.values(), default=0)
     for cell, state in raced.cells.items():
         if DEFAULT_NAME not in state.seconds:
             continue

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from chiplog.collectives.algorithm import Task
@@ -20,11 +21,12 @@ from chiplog.tune.choose import predicted_seconds
 from chiplog.tune.formats.mpich_device import flat_composition
 from chiplog.tune.measured import intelmpi, mpich, openmpi
 from chiplog.tune.measured.candidate import Candidate, Field
-from chiplog.tune.measured.choices import SizeVerdict, tuning_of, verdicts
+from chiplog.tune.measured.choices import SizeVerdict, as_if_confirmed, tuning_of, verdicts
+from chiplog.tune.measured.in_force import files_in_force
 from chiplog.tune.measured.launch import BUDGET_SECONDS, Cell, Effort, Launcher
 from chiplog.tune.measured.mpi_launcher import LaunchedWorld, MpiLauncher
 from chiplog.tune.measured.race import Race
-from chiplog.tune.measured.raced import Raced, RaceOptions
+from chiplog.tune.measured.raced import Raced, RaceOptions, SizeToConfirm
 from chiplog.tune.measured.raw_file import About, SamplesFile, read_samples
 from chiplog.tune.measured.shapes import JobShape, check_shape
 from chiplog.tune.measured.summary import Summary, summarise
@@ -121,8 +123,17 @@ def measure(asked: Asked, samples_file: Path, tell: Callable[[str], None]) -> Me
     )
     samples = SamplesFile(samples_file, about)
     predicted = _predicted(asked, options, field.candidates) if asked.model_file else None
-    race = Race(racing, field.candidates, options, predicted=predicted, tell=tell, log=samples.add)
-    raced = race.run()
+    with files_in_force(every, asked.out, partial(_files_of_points, asked, about)) as confirming:
+        race = Race(
+            racing,
+            field.candidates,
+            options,
+            confirming=None if asked.program == "intelmpi" else confirming,
+            predicted=predicted,
+            tell=tell,
+            log=samples.add,
+        )
+        raced = race.run()
     samples.end(raced)
     return _written(asked, about, raced, field.left_out)
 
@@ -142,20 +153,29 @@ def _written(
     asked: Asked, about: About, raced: Raced, left_out: Mapping[str, str]
 ) -> MeasuredTuning:
     by_size = verdicts(raced)
-    chosen, release = WRITERS.load(asked.program).format_for(asked.out, about.version, asked.mpi)
-    tuning = replace(
-        tuning_of(asked.operation, by_size),
-        is_of_one_host=about.hosts == 1,
-        shape=None if asked.shape is None else str(asked.shape),
-    )
     return MeasuredTuning(
         about.mpi,
         raced,
         by_size,
         summarise(raced, by_size),
         {**left_out, **raced.dropped},
-        chosen.files(tuning, release),
+        _files(asked, about, by_size),
     )
+
+
+def _files(asked: Asked, about: About, by_size: Sequence[SizeVerdict]) -> TuningFiles:
+    chosen, release = WRITERS.load(asked.program).format_for(asked.out, about.version, asked.mpi)
+    tuning = replace(
+        tuning_of(asked.operation, by_size),
+        is_of_one_host=about.hosts == 1,
+        shape=None if asked.shape is None else str(asked.shape),
+    )
+    return chosen.files(tuning, release)
+
+
+def _files_of_points(asked: Asked, about: About, points: Sequence[SizeToConfirm]) -> TuningFiles:
+    """As if all of them were confirmed."""
+    return _files(asked, about, as_if_confirmed(points))
 
 
 def _check(asked: Asked) -> None:
