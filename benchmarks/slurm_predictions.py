@@ -138,7 +138,9 @@ def networks(options: argparse.Namespace) -> Iterator[tuple[str, Cluster]]:
 
 def put_before_ranks(program: Path, priority: int) -> None:
     """What passes frames on would never run beside ranks of a higher real-time priority that wait by asking."""
-    processes = subprocess.run(["pgrep", "-f", str(program)], capture_output=True, text=True, check=True)
+    processes = subprocess.run(
+        ["pgrep", "-f", str(program)], capture_output=True, text=True, check=True
+    )
     for process in processes.stdout.split():
         subprocess.run(["chrt", "-f", "-p", str(priority + 1), process], check=True)
 
