@@ -287,7 +287,8 @@ int request_free(auto next, R<L>* request) {
   Completed completed(1);
   Posted posted;
   bool was_active = false;
-  if (error == MPI_SUCCESS && Requests::remove(key, noted, posted, was_active) && was_active) completed.add(posted, nullptr);
+  if (error == MPI_SUCCESS && Requests::remove(key, noted, posted, was_active) && was_active)
+    completed.add(posted, nullptr);
   completed.write(*stream, kind_of_Request_free, begin, end);
   stream->leave();
   return error;

@@ -20,7 +20,7 @@ struct Posted {
   bool is_receive = false;
   bool is_persistent = false;
   bool is_active = false;
-  std::uint64_t order = 0;  // which one of all that were noted
+  std::uint64_t order = 0;       // which one of all that were noted
   const void* thread = nullptr;  // whose calls have noted it
 };
 
@@ -38,9 +38,9 @@ template <class Handle>
   }
 }
 
-// Handles and what they stand for. Eight of a hash have a place of their own; the others share a map. A handle may stand
-// for several requests at a time: MPIs have one for all sends that are complete from the start, and an MPI gives a
-// handle to another thread's request as soon as it has completed the one before, which is not noted yet. So a call
+// Handles and what they stand for. Eight of a hash have a place of their own; the others share a map. A handle may
+// stand for several requests at a time: MPIs have one for all sends that are complete from the start, and an MPI gives
+// a handle to another thread's request as soon as it has completed the one before, which is not noted yet. So a call
 // completes one that was noted before the call: the newest of its thread, or else the newest of all.
 class Requests {
  public:
