@@ -6,9 +6,11 @@ import atexit
 import errno
 import io
 import os
+import signal
 import sys
 import warnings
 from collections.abc import Sequence
+from types import FrameType
 from typing import Any, NoReturn
 
 from chiplog import __version__
@@ -17,6 +19,8 @@ from chiplog.messages import note, note_screen
 
 INTERRUPTED = 130
 """Given: the exit code that shells give what SIGINT ends."""
+GROWING = ("measure", "survey", "run")
+"""Commands whose files grow while they run, and that go on with them."""
 COMPLETION = "_CHIPLOG_COMPLETE"
 """What a shell sets that asks how a line goes on."""
 
@@ -27,6 +31,7 @@ def run_and_exit() -> NoReturn:
     Taking apart all that was loaded would take a tenth of a second, and many times that on a busy machine.
     """
     _open_streams()
+    _end_as_if_interrupted()
     code = main()
     atexit._run_exitfuncs()  # os._exit leaves them out
     try:
@@ -37,6 +42,21 @@ def run_and_exit() -> NoReturn:
             _fail(_os_sentence(error), 1)
         code = code or 1
     os._exit(code)
+
+
+def _end_as_if_interrupted() -> None:
+    """Clears away what was made on the first SIGTERM and SIGHUP, too; the second one ends the process at once.
+
+    Batch systems and `timeout` send the first, and a terminal that is closed the other, which `nohup` ignores.
+    """
+
+    def interrupt(number: int, _: FrameType | None) -> None:
+        signal.signal(number, signal.SIG_DFL)
+        raise KeyboardInterrupt
+
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) is signal.SIG_DFL:
+            signal.signal(number, interrupt)
 
 
 def _open_streams() -> None:
@@ -92,7 +112,8 @@ def _run_to_a_sentence(words: Sequence[str]) -> int:
     except ChiplogError as error:
         return _fail(str(error), error.exit_code)
     except KeyboardInterrupt:
-        return _fail("interrupted; what was finished is kept.", INTERRUPTED)
+        kept = "; what was finished is kept" if words[:1] and words[0] in GROWING else ""
+        return _fail(f"interrupted{kept}.", INTERRUPTED)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1

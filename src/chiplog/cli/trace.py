@@ -57,7 +57,7 @@ def trace(
     if not any(folder.iterdir()):
         raise RunFailed(
             f"no rank has written to {folder} (exit code {code}): the program did not start, is not one of this MPI, "
-            "or did not come to the end of MPI_Init or MPI_Session_init."
+            "could not write there, or did not come to the end of MPI_Init or MPI_Session_init."
         )
     say(summary(read_trace(folder), folder))
     if code:

@@ -311,7 +311,7 @@ class RunWriter:
     def _failed(self, error: OSError) -> RunFailed:
         finished = counted(self.records, "finished record is", "finished records are")
         kept = f"; the {finished} kept in it, and --resume goes on from there"
-        return failed(str(self.path), error, kept)
+        return failed(str(self.path), error, kept if self._end_bytes else "")
 
 
 def write_run(

@@ -22,6 +22,7 @@ from chiplog.measurement import members
 _numbers = itertools.count()
 
 PROBE_NAME = "chiplog-probe"
+ENDING_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 SHELL_SIGNAL = 128
 """Given: what shells add to the number of the signal that ended a program."""
 RANK_VARIABLES = (
@@ -32,6 +33,11 @@ RANK_VARIABLES = (
     "SLURM_PROCID",
 )
 """What launchers call a rank's number, in the order in which the probe itself looks for it."""
+
+
+def output_in_memory() -> IO[bytes]:
+    """What takes a program's output, whether or not the folder for temporary files has room."""
+    return os.fdopen(os.memfd_create("chiplog-output"), "w+b")
 
 
 @dataclass(frozen=True)
@@ -65,20 +71,26 @@ class ProcessGroup:
             libc.prctl(members.PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
             if os.getppid() != parent:
                 os._exit(1)
+            signal.pthread_sigmask(signal.SIG_SETMASK, unblocked)
 
         self._mark = f"{_watched_mark(parent)}{next(_numbers)}."
         self._members = members.Members(self._mark)
         self._stopped_since: dict[int, float] = {}
-        self.process = subprocess.Popen(
-            list(command),
-            stdin=subprocess.PIPE,
-            stdout=stdout,
-            stderr=stderr,
-            env={**environment, members.MARK_VARIABLE: self._mark},
-            bufsize=0,
-            start_new_session=True,
-            preexec_fn=end_with_parent,
-        )
+        # Python drops what a signal's handler raises while it forks.
+        unblocked = signal.pthread_sigmask(signal.SIG_BLOCK, ENDING_SIGNALS)
+        try:
+            self.process = subprocess.Popen(
+                list(command),
+                stdin=subprocess.PIPE,
+                stdout=stdout,
+                stderr=stderr,
+                env={**environment, members.MARK_VARIABLE: self._mark},
+                bufsize=0,
+                start_new_session=True,
+                preexec_fn=end_with_parent,
+            )
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, unblocked)
 
     def __enter__(self) -> ProcessGroup:
         return self

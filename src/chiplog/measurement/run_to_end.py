@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from chiplog.errors import RunFailed
-from chiplog.measurement.process import ProcessGroup
+from chiplog.measurement.process import ProcessGroup, output_in_memory
 
 
 @dataclass(frozen=True)
@@ -22,7 +21,7 @@ class Finished:
 
 def run_to_end(command: Sequence[str], environment: Mapping[str, str], seconds: float) -> Finished:
     """The command with `environment` added to this process's; RunFailed where it can't start or takes too long."""
-    with tempfile.TemporaryFile() as stdout, tempfile.TemporaryFile() as stderr:
+    with output_in_memory() as stdout, output_in_memory() as stderr:
         try:
             group = ProcessGroup(
                 command, {**os.environ, **environment}, stdout=stdout, stderr=stderr

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import subprocess
@@ -18,6 +19,8 @@ from chiplog.measurement.shared_libraries import LibraryRecipe, build_cached
 
 FOLDER_VARIABLE = "CHIPLOG_TRACE"
 """Where each rank writes its file; without it the library records nothing."""
+TIME_TO_END_SECONDS = 2.0
+"""Given: for each way to ask a launcher to end."""
 LAUNCHER_NAMES = frozenset(name for names in LAUNCHERS.values() for name in names)
 OFTEN_CALLED = ("messages", "completions", "call", "stream", "requests", "communicators")
 """Sources of calls that programs make by the million: the others are compiled in half the time."""
@@ -42,12 +45,26 @@ class TracedCommand:
     def run(self) -> int:
         """Its exit code, that of a shell where a signal ended it; RunFailed where it can't be started."""
         try:
-            code = subprocess.run(
-                self.words, env={**os.environ, **self.environment}, check=False
-            ).returncode
+            launcher = subprocess.Popen(self.words, env={**os.environ, **self.environment})
         except OSError as error:
             raise RunFailed(f"{self.words[0]} can't be run: {error.strerror}.") from error
+        try:
+            code = launcher.wait()
+        except KeyboardInterrupt:
+            _end(launcher)
+            raise
         return code if code >= 0 else SHELL_SIGNAL - code
+
+
+def _end(launcher: subprocess.Popen[bytes]) -> None:
+    """Gives it time to end by itself, as after Ctrl-C, and then to end its ranks and clear away what they made."""
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        launcher.wait(TIME_TO_END_SECONDS)
+    launcher.terminate()
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        launcher.wait(TIME_TO_END_SECONDS)
+    launcher.kill()
+    launcher.wait()
 
 
 def trace_command(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import os
-import tempfile
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -17,7 +16,7 @@ from chiplog.errors import RunFailed
 from chiplog.measurement.first_words import first_words
 from chiplog.measurement.launchers import launch_command
 from chiplog.measurement.probes import BuiltProbe
-from chiplog.measurement.process import ProcessGroup
+from chiplog.measurement.process import ProcessGroup, output_in_memory
 from chiplog.measurement.programs import RACE
 from chiplog.measurement.start_again import has_crashed, has_spoken, run_again
 from chiplog.outside import as_json
@@ -128,7 +127,7 @@ def run_watched(
     It and all it started are ended where it prints nothing for `silent_seconds`, too.
     """
     began = time.monotonic()
-    with tempfile.TemporaryFile() as stdout, tempfile.TemporaryFile() as stderr:
+    with output_in_memory() as stdout, output_in_memory() as stderr:
         try:
             group = ProcessGroup(command, environment, stdout=stdout, stderr=stderr)
         except OSError as error:
