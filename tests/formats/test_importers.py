@@ -191,6 +191,10 @@ def test_a_column_that_is_not_read_is_warned_of(tmp_path: Path) -> None:
     ("text", "sentence"),
     [
         ("pattern,seconds\nflood,1\n", "line 1, field message_bytes: there is no such column"),
+        (
+            "pattern;message_bytes;seconds\nflood;1;2\n",
+            "semicolons separate them, but commas should",
+        ),
         ("pattern,message_bytes\nflood,1\n", "line 1, field seconds: there is no such column"),
         ("message_bytes,seconds\n4,1\n", "line 1, field pattern: there is no such column, nor"),
         (

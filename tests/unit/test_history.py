@@ -148,6 +148,27 @@ def test_damaged_values_are_named_and_the_other_files_are_judged(tmp_path: Path)
     assert len(result.unread) == 1 and path.name in result.unread[0]
 
 
+def test_a_copy_of_a_run_counts_once(tmp_path: Path) -> None:
+    add_run(tmp_path, noise(1, 4)[0], 1)
+    path = add_run(tmp_path, noise(1, 4)[0], 0)
+    (path.parent / "copy.parquet").write_bytes(path.read_bytes())
+    result = judge_history(tmp_path)
+    assert result.runs == 2
+    assert len(result.unread) == 1 and "counts once" in result.unread[0]
+
+
+def test_wrong_bits_are_said_with_their_reason_and_with_what_to_do(tmp_path: Path) -> None:
+    add_run(tmp_path, noise(1, 100)[0], 1)
+    path = add_run(tmp_path, noise(1, 100)[0], 0)
+    content = bytearray(path.read_bytes())
+    for place in range(200, 1500, 50):
+        content[place] ^= 1
+    path.write_bytes(content)
+    (sentence,) = judge_history(tmp_path).unread
+    assert "is broken (" in sentence and "None" not in sentence
+    assert "history add" in sentence
+
+
 def test_without_any_file_that_can_be_read_there_is_no_answer(tmp_path: Path) -> None:
     path = add_run(tmp_path, noise(1, 4)[0], 0)
     path.write_bytes(b"PAR1")

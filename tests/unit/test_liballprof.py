@@ -170,3 +170,29 @@ def test_what_is_no_trace_says_which_traces_are_read(tmp_path: Path) -> None:
         read_trace(tmp_path)
     with pytest.raises(UsageError, match="No such file"):
         read_trace(tmp_path / "nowhere")
+
+
+def cut(folder: Path, end: str) -> Path:
+    """A ring of which rank 1 was killed while it wrote `end`, its last line."""
+    path = ring(folder) / "pmpi-trace-rank-1.txt"
+    lines = path.read_text().splitlines(keepends=True)
+    path.write_text("".join(lines[:-1]) + end)
+    return folder
+
+
+@pytest.mark.parametrize("end", ["MPI_Sen", "MPI_Barrier:99999.0:0,0,2:11", "MPI_Finalize:99999"])
+def test_the_line_that_a_killed_program_was_writing_is_left_out(tmp_path: Path, end: str) -> None:
+    trace = read_trace(cut(tmp_path / "ring", end))
+    assert [rank.is_complete for rank in trace.ranks] == [True, False, True, True]
+
+
+def test_a_last_line_without_an_end_counts_where_it_ends_the_program(tmp_path: Path) -> None:
+    assert (
+        read_trace(cut(tmp_path / "ring", "MPI_Finalize:1700000000000299.5:-")).ranks[1].is_complete
+    )
+
+
+def test_calls_that_go_back_in_time_are_named(tmp_path: Path) -> None:
+    folder = cut(tmp_path / "ring", "MPI_Finalize:0.5:-\n")
+    with pytest.raises(CorruptFile, match="MPI_Finalize begins before the call above it"):
+        read_trace(folder)

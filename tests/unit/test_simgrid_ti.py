@@ -126,3 +126,21 @@ def test_an_archive_that_was_cut_is_named(tmp_path: Path) -> None:
     path.write_bytes(packed.getvalue()[:-80])
     with pytest.raises(CorruptFile, match="damaged or cut"):
         read_trace(path)
+
+
+@pytest.mark.parametrize("copy", ["copy.txt", "t0.txt.bak", "t0.txt~"])
+def test_a_copy_of_a_file_is_named_and_not_added(tmp_path: Path, copy: str) -> None:
+    folder = write_actions(tmp_path / "folder")
+    original = min(folder.iterdir())
+    (folder / copy).write_text(original.read_text())
+    with pytest.raises(CorruptFile, match="is one of the files a copy"):
+        read_trace(folder)
+
+
+@pytest.mark.parametrize(
+    "line", ["0 comm_size 3", "0 alltoallv 8 1 2 3 8 1 2 3 6 6", "0 gatherv 3 7 7 7 0 6 6"]
+)
+def test_the_file_of_the_last_rank_that_is_missing_is_missed(tmp_path: Path, line: str) -> None:
+    (tmp_path / "t.txt").write_text(f"0 init\n1 init\n{line}\n0 finalize\n1 finalize\n")
+    with pytest.raises(CorruptFile, match=r"line 3: .*are files missing"):
+        read_trace(tmp_path / "t.txt")

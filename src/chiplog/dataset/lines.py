@@ -14,7 +14,7 @@ import json
 import math
 import re
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from chiplog.errors import CorruptFile
@@ -48,6 +48,14 @@ class Where(NamedTuple):
         line = f", line {self.line}" if self.line is not None else ""
         named = f", field {field}" if field else ""
         return CorruptFile(f"{self.path}{line}{named}: {what}")
+
+
+def other_separator(columns: Sequence[str]) -> str:
+    """The end of a sentence about a CSV file without a column: what else seems to separate its columns."""
+    only = columns[0] if len(columns) == 1 else ""
+    names = {";": "semicolons", "\t": "tabs", "|": "|"}
+    separator = next((name for mark, name in names.items() if mark in only), None)
+    return f"; {separator} separate them, but commas should" if separator else ""
 
 
 def encode_line(members: Mapping[str, object]) -> bytes:

@@ -21,7 +21,7 @@ from chiplog.dataset.fields import Fields
 from chiplog.dataset.foreign import import_command, importer_of
 from chiplog.dataset.import_collectives import DEFAULT
 from chiplog.dataset.import_values import time, whole
-from chiplog.dataset.lines import Where, as_object, parse_json
+from chiplog.dataset.lines import Where, as_object, other_separator, parse_json
 from chiplog.dataset.run_file import read_run
 from chiplog.dataset.series import Series
 from chiplog.errors import UsageError
@@ -163,7 +163,8 @@ def _checked_names(names: list[str], where: Where) -> list[str]:
     for needed in NEEDED:
         if names.count(needed) != 1:
             listed = ", ".join(column[:40] for column in names[:20]) or "none"
-            raise where.corrupt(needed, f"must be a column, once; the columns are {listed}")
+            what = f"must be a column, once; the columns are {listed}{other_separator(names)}"
+            raise where.corrupt(needed, what)
     return names
 
 

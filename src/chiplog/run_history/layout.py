@@ -60,7 +60,9 @@ def path_of(history: Path, facts: RunFacts) -> Path:
 
 
 def history_files(history: Path) -> tuple[list[HistoryFile], list[str]]:
-    """The runs of a history, the oldest first, and a sentence for each file that is broken or of another version.
+    """The runs of a history, the oldest first, and a sentence for each other file.
+
+    Others are broken, copies, or of another version.
 
     Raises UsageError where the folder is none, RunFailed where it can't be read.
     """
@@ -74,11 +76,20 @@ def history_files(history: Path) -> tuple[list[HistoryFile], list[str]]:
         raise RunFailed(
             f"{error.filename} can't be read: {error.strerror}; ask its owner to let you read it."
         ) from error
+    by_run: dict[str, Path] = {}
     for path in paths:
         try:
-            files.append(read_facts(path))
+            file = read_facts(path)
         except CorruptFile as error:
             unread.append(str(error))
+            continue
+        if file.facts.run_id in by_run:
+            unread.append(
+                f"{path} holds the run of {by_run[file.facts.run_id]}, which counts once."
+            )
+            continue
+        by_run[file.facts.run_id] = path
+        files.append(file)
     return sorted(files, key=lambda file: (file.facts.time, file.facts.run_id)), unread
 
 
@@ -139,6 +150,9 @@ def open_parquet(path: Path) -> Iterator[Any]:
         with open_input(path) as stream:
             yield pq.ParquetFile(stream, page_checksum_verification=True)
     except (UsageError, RunFailed) as error:
+        cause = error.__cause__
+        if isinstance(cause, OSError) and cause.errno is None:  # PyArrow's, of what the file holds
+            raise broken(path, (str(cause).splitlines() or ["no reason"])[0]) from error
         raise CorruptFile(str(error)) from error
     except (OSError, ValueError, KeyError, OverflowError, pa.ArrowException) as error:
         lines = str(error).splitlines() or [type(error).__name__]

@@ -21,7 +21,13 @@ HEAD_BYTES = 4096
 
 
 def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
-    """The lines of a text file with their numbers, from 1 on, without their ends.
+    """The lines of a text file with their numbers, from 1 on, without their ends; errors as of `lines_and_ends`."""
+    for number, line, _ in lines_and_ends(path):
+        yield number, line
+
+
+def lines_and_ends(path: Path) -> Iterator[tuple[int, str, bool]]:
+    """The same, and whether the line has an end: the last one has none where the program ended while it wrote.
 
     Characters that are no ASCII are replaced. CorruptFile where the file is cut, too long, or no text.
     """
@@ -37,7 +43,8 @@ def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
                     raise CorruptFile(f"{path}, line {number}: is no text, or longer than 16 MiB.")
                 if length > MOST_DATA_BYTES:
                     raise CorruptFile(f"{path}: holds more than 1 GiB, the most that is read here.")
-                yield number, line.decode("ascii", "replace").rstrip("\r\n")
+                text_of_line = line.decode("ascii", "replace").rstrip("\r\n")
+                yield number, text_of_line, line.endswith(b"\n")
         except (EOFError, gzip.BadGzipFile, zlib.error) as error:
             raise CorruptFile(
                 f"{path}, line {number + 1}: the packed file is damaged or cut."

@@ -8,7 +8,7 @@ Rows that agree in all but `seconds` are the samples of one series; series that 
 from __future__ import annotations
 
 import csv
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
@@ -24,7 +24,7 @@ from chiplog.dataset.importer import (
     Options,
     Source,
 )
-from chiplog.dataset.lines import Where
+from chiplog.dataset.lines import Where, other_separator
 from chiplog.dataset.patterns import FILE_PATTERNS
 from chiplog.dataset.records import DIRECTIONS
 from chiplog.errors import UsageError
@@ -110,13 +110,14 @@ def _check_names(names: list[str], where: Where, options: Options) -> None:
     for needed in ("message_bytes", "seconds"):
         if needed not in names:
             raise where.corrupt(
-                needed, f"there is no such column; the columns are {_listed(names)}"
+                needed,
+                f"there is no such column; the columns are {_listed(names)}{other_separator(names)}",
             )
     if "pattern" not in names and options.pattern is None:
         what = f"there is no such column, nor --pattern; the columns are {_listed(names)}"
         raise where.corrupt("pattern", what)
-    for name in names:
-        if names.count(name) > 1:
+    for name, count in Counter(names).items():
+        if count > 1:
             raise where.corrupt(name[:40], "the column stands twice")
 
 

@@ -28,7 +28,7 @@ from chiplog.tracing.liballprof_arguments import (
     arguments_of,
     members,
 )
-from chiplog.tracing.text_files import all_ranks_there, files_of_ranks, head_of, numbered_lines
+from chiplog.tracing.text_files import all_ranks_there, files_of_ranks, head_of, lines_and_ends
 from chiplog.tracing.trace import (
     ANYBODY,
     COLLECTIVES,
@@ -43,6 +43,8 @@ from chiplog.tracing.trace import (
 FILES = re.compile(r".*?(?P<rank>\d{1,7})\.txt(?:\.gz)?")
 SIGN = re.compile(r"(?:#.*\r?\n|\s*\n)*MPI_\w+:(?:-|\d+(?:\.\d+)?):")
 TIME = re.compile(r"(\d{1,16})(?:\.(\d{1,9}))?")
+LAST_LINE = re.compile(r"MPI_Finalize:[\d.]+:.*-")
+"""Of a program that has ended by itself; another line without an end was being written when it was killed."""
 CLOCK = re.compile(r"# Init clockdiff: (\S+)")
 HOST = re.compile(r"# host: (\S+)")
 MAKES_COMMUNICATORS = ("Comm_dup", "Comm_split", "Comm_create", "Cart_create", "Cart_sub")
@@ -109,7 +111,9 @@ def _read(place: Path, options: TraceOptions) -> Trace:
 def _read_rank(rank: int, path: Path) -> AllprofRank:
     found = AllprofRank(rank, path)
     reader = CallReader(found)
-    for number, line in numbered_lines(path):
+    for number, line, has_end in lines_and_ends(path):
+        if not has_end and not LAST_LINE.fullmatch(line):
+            break
         if line.startswith("#"):
             _read_comment(found, line, f"{path}, line {number}")
         elif line and not line.isspace():
@@ -135,6 +139,7 @@ class CallReader:
     def __init__(self, found: AllprofRank) -> None:
         self._found = found
         self._requests = PointedRequests()
+        self._last_begin_ns = 0
         self._known: dict[tuple[str, str], tuple[tuple[ImportedCall, ...], Arguments]] = {}
 
     def read(self, line: str, number: int) -> None:
@@ -146,6 +151,11 @@ class CallReader:
         if not name.startswith("MPI_") or not end:
             raise CorruptFile(f"{where}: '{line[:40]}' is no call: MPI_NAME:start:arguments:end.")
         times_ns = _times_ns(name, start, end, where)
+        if times_ns[0] < self._last_begin_ns:
+            raise CorruptFile(
+                f"{where}: {name} begins before the call above it: lines are out of order, or the clock went back."
+            )
+        self._last_begin_ns = times_ns[0]
         known = self._known.get((name, arguments))
         if known is None:
             known = self._rows(name[4:], arguments, where)

@@ -32,6 +32,9 @@ def _read(place: Path, _: TraceOptions) -> Trace:
         names = ", ".join(path.name for path in anchors[:4])
         raise UsageError(f"{place} holds several archives: {names}; name one.")
     needed("otf2", "a trace in OTF2")
+    for path in (anchors[0], *sorted(anchors[0].with_suffix("").rglob("*"))):
+        if path.exists() and not path.is_file() and not path.is_dir():
+            raise UsageError(f"{path} is a pipe, a device or a socket: an archive has files only.")
     done = subprocess.run(
         [sys.executable, "-m", READER, str(anchors[0])],
         stdin=subprocess.DEVNULL,
@@ -43,7 +46,14 @@ def _read(place: Path, _: TraceOptions) -> Trace:
         return trace
     said = done.stderr.decode("utf-8", "replace").strip().splitlines()
     is_sentence = done.returncode == CorruptFile.exit_code and said
-    reason = said[-1] if is_sentence else "OTF2's library can't read it, so it is damaged or cut."
+    reason = (
+        said[-1]
+        if is_sentence
+        else (
+            "OTF2's library can't read it and the files of its folder "
+            f"{anchors[0].stem}: one is damaged, cut or missing."
+        )
+    )
     raise CorruptFile(f"{anchors[0]}: {reason}")
 
 

@@ -58,7 +58,9 @@ PER_RANK: dict[str, tuple[str, ...]] = {
 }
 """What is counted for one rank, where a call moves it for each."""
 ROOT_GIVES, ROOT_GETS = ("Scatter", "Scatterv"), ("Gather", "Gatherv", "Reduce")
-MOST_RANKS = 1 << 20
+MOST_RANKS, MOST_TAG = 1 << 20, 1 << 31
+MOST_TYPES = 2
+"""Given: datatypes at the end of an action, of what is sent and of what is received."""
 
 
 @dataclass
@@ -68,6 +70,7 @@ class ActionRank:
     builder: RankBuilder
     default_bytes: int = 1
     flops: float = 0.0
+    has_begun: bool = False
     is_complete: bool = False
 
 
@@ -149,8 +152,18 @@ def _act(state: ActionRank, words: Sequence[str], ranks: int, where: str) -> Non
         if action == "compute":
             state.flops += _amount(texts[0] if texts else "", where)
         return
+    if state.is_complete or (action == "init" and state.has_begun):
+        raise CorruptFile(
+            f"{where}: rank {words[0]} {'begins again' if action == 'init' else 'goes on after its end'}: is one of "
+            "the files a copy?"
+        )
+    state.has_begun = True
     if action == "init" and texts:
         state.default_bytes = TYPE_BYTES["0"]
+    if action == "comm_size" and texts and (as_integer(texts[0]) or 0) > ranks:
+        raise CorruptFile(
+            f"{where}: a communicator has {texts[0][:40]} ranks, and there are actions of {ranks}: are files missing?"
+        )
     state.is_complete |= action == "finalize"
     call, flops = _call(state, action, texts, (int(words[0]), ranks), where)
     state.builder.add(call, computed_flops=state.flops)
@@ -171,6 +184,11 @@ def _call(
         raise CorruptFile(f"{where}: '{action[:40]}' is no action that chiplog knows.")
     kind, form = FORMS[action]
     values, rest = _values(form.split(), texts, ranks, where)
+    if re.search("sent|received|both", form) and len(rest) > MOST_TYPES:
+        raise CorruptFile(
+            f"{where}: has {len(rest) - MOST_TYPES} arguments too many for {action} of {ranks} ranks: are files "
+            "missing?"
+        )
     type_bytes = [TYPE_BYTES.get(text, state.default_bytes) for text in rest[:2]]
     unit = dict.fromkeys(
         ("sent", "received", "both"), type_bytes[0] if type_bytes else state.default_bytes
@@ -205,7 +223,7 @@ def _message(
     """A send or a receive; a request is named by its source, its destination and its tag."""
     rank, ranks = place
     sends = call.kind in ("Send", "Isend")
-    if not -2 <= peer < ranks or (sends and peer < 0) or abs(tag) >= 1 << 31:
+    if not -2 <= peer < ranks or (sends and peer < 0) or abs(tag) >= MOST_TAG:
         raise CorruptFile(f"{where}: {call.kind} with peer {peer} and tag {tag} of {ranks} ranks.")
     call = replace(call, received_bytes=0) if sends else replace(call, sent_bytes=0)
     key = (rank, peer, tag) if sends else (peer, rank, tag)
@@ -226,17 +244,25 @@ def _values(
             if name.endswith("?"):
                 break
             raise CorruptFile(f"{where}: has {len(texts)} arguments, which are too few.")
-        signed = name in ("peer", "tag")
-        total = sum(_amount(text, where, signed=signed) for text in given)
-        values[name.rstrip("*?")] = total
+        of_message = name in ("peer", "tag")
+        values[name.rstrip("*?")] = sum(
+            _whole(text, where) if of_message else _amount(text, where) for text in given
+        )
         at += count
     return values, texts[at:]
 
 
-def _amount(text: str, where: str, *, signed: bool = False) -> float:
+def _amount(text: str, where: str) -> float:
     number = as_float(text)
-    if number is None or (number < 0 and not signed) or abs(number) > 1e18:
+    if number is None or not 0 <= number <= 1e18:
         raise CorruptFile(f"{where}: '{text[:40]}' is no number in range.")
+    return number
+
+
+def _whole(text: str, where: str) -> int:
+    number = as_integer(text, -MOST_TAG, MOST_TAG)
+    if number is None:
+        raise CorruptFile(f"{where}: '{text[:40]}' is no rank and no tag.")
     return number
 
 
